@@ -62,11 +62,11 @@ function partsOf(answer: Explanation): ScorePart[] {
     event: driver.event_type,
     why: [driver.label, driver.filter_label].filter(Boolean).join(': '),
   }));
-  const others = (answer.adjustments ?? []).map(({ points, count, reason }): ScorePart => ({
+  const others = (answer.adjustments ?? []).map(({ points, count, text }): ScorePart => ({
     points,
     how: `${count} ×`,
     event: '',
-    why: reason.replaceAll('_', ' '),
+    why: text,
   }));
   if (answer.decay_applied !== 0)
     others.push({ points: answer.decay_applied, how: '', event: '', why: 'decay' });

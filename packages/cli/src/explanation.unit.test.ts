@@ -76,7 +76,13 @@ test('the points add up to the score, for any parts of the score', () => {
       fc.integer({ max: 0, min: -500 }),
       (score, weights, held, decay_applied) => {
         const adjustments = [
-          { reason: 'held_at_largest_score' as const, count: 1, points: held, last_at: at },
+          {
+            reason: 'held_at_largest_score' as const,
+            count: 1,
+            points: held,
+            last_at: at,
+            text: 'Held at the largest score that there is',
+          },
         ];
         const top_drivers = weights.map((one) => driver(pricing, one));
         const rows = points(explanation(answer({ score, top_drivers, adjustments, decay_applied })));

@@ -2,8 +2,10 @@
 // (`at`), also when the event arrived later. Pure.
 import {
   heldInRange,
+  isOfEvents,
   momentOfAdjustments,
   momentOfEvent,
+  pointsOfEvent,
   type ExplainedDecision,
 } from '@lead-scoring/scoring-domain';
 
@@ -32,11 +34,11 @@ export function scoreHistory(
     .flatMap((decision) => [
       ...decision.scored_events.map((event) => ({
         moment: momentOfEvent(event, decision),
-        points: sumOf(event.matches),
+        points: pointsOfEvent(event),
       })),
-      ...(decision.adjustments
-        ? [{ moment: momentOfAdjustments(decision), points: sumOf(decision.adjustments) }]
-        : []),
+      ...(decision.adjustments ?? [])
+        .filter((adjustment) => !isOfEvents(adjustment))
+        .map(({ points }) => ({ moment: momentOfAdjustments(decision), points })),
     ])
     .map(({ moment, points }) => ({ time: Date.parse(moment), points }))
     .filter(({ time, points }) => time > start && points !== 0)
@@ -55,8 +57,4 @@ export function scoreHistory(
   }
   if (history.at(-1)?.at !== at) history.push({ at, score });
   return history;
-}
-
-function sumOf(parts: readonly { points: number }[]): number {
-  return parts.reduce((sum, { points }) => sum + points, 0);
 }

@@ -3,6 +3,7 @@
 import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from './configuration-events.js';
 import { shortenLabel } from './filter-label.js';
+import { ruleLimitsOf, rulesetLimitsOf } from './limits.js';
 import {
   evolveProfile,
   noProfile,
@@ -52,27 +53,12 @@ export function evolveConfiguration(
 ): ScoringConfiguration {
   const version = configuration.version + 1;
   switch (event.type) {
-    case 'RulesetCreated': {
-      const { ruleset_id: id, name, score_type, active, is_default, version: own, at, actor } = event.payload;
-      const created = {
-        id,
-        name,
-        score_type,
-        active,
-        is_default,
-        version: own,
-        created_at: at,
-        updated_at: at,
-        changed_by: actor,
-      };
-      return { ...configuration, version, rulesets: new Map(configuration.rulesets).set(id, created) };
-    }
+    case 'RulesetCreated':
+      return { ...withRuleset(configuration, newRuleset(event.payload)), version };
     case 'RulesetUpdated': {
-      const { ruleset_id: id, name, active, version: own, at, actor } = event.payload;
-      const known = configuration.rulesets.get(id);
+      const known = configuration.rulesets.get(event.payload.ruleset_id);
       if (!known) return { ...configuration, version };
-      const updated = { ...known, name, active, version: own, updated_at: at, changed_by: actor };
-      return { ...configuration, version, rulesets: new Map(configuration.rulesets).set(id, updated) };
+      return { ...withRuleset(configuration, updatedRuleset(known, event.payload)), version };
     }
     case 'RuleCreated': {
       return { ...withRules(configuration, [newRule(event.payload)]), version };
@@ -156,6 +142,46 @@ function withoutRuleset(configuration: ScoringConfiguration, rulesetId: string):
   return { ...configuration, rulesets, former_rulesets: new Map(former.slice(-maximumFormerRulesets)) };
 }
 
+function withRuleset(configuration: ScoringConfiguration, ruleset: Ruleset): ScoringConfiguration {
+  return { ...configuration, rulesets: new Map(configuration.rulesets).set(ruleset.id, ruleset) };
+}
+
+function newRuleset(payload: records.RulesetCreated): Ruleset {
+  const { ruleset_id, name, score_type, active, is_default, version, at, actor } = payload;
+  return {
+    id: ruleset_id,
+    name,
+    score_type,
+    active,
+    is_default,
+    ...rulesetLimitsOf(payload),
+    version,
+    created_at: at,
+    updated_at: at,
+    changed_by: actor,
+  };
+}
+
+/** A limit that the event does not have is a limit no more. */
+function updatedRuleset(
+  { id, score_type, is_default, created_at }: Ruleset,
+  payload: records.RulesetUpdated,
+): Ruleset {
+  const { name, active, version, at, actor } = payload;
+  return {
+    id,
+    name,
+    score_type,
+    active,
+    is_default,
+    ...rulesetLimitsOf(payload),
+    version,
+    created_at,
+    updated_at: at,
+    changed_by: actor,
+  };
+}
+
 function newRule(payload: records.RuleCreated | records.RuleUpdated): Rule {
   const { rule_id, ruleset_id, event_type, weight, label, icon, starts_at, ends_at } = payload;
   const words = filterLabel(payload.attribute_filters);
@@ -172,6 +198,7 @@ function newRule(payload: records.RuleCreated | records.RuleUpdated): Rule {
     active: payload.active,
     ...(starts_at !== undefined && { starts_at }),
     ...(ends_at !== undefined && { ends_at }),
+    ...ruleLimitsOf(payload),
     version: payload.version,
     created_at: payload.at,
     updated_at: payload.at,

@@ -3,10 +3,12 @@
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from './configuration.js';
 import { contributeMatch, driversOf, type Contribution } from './contributions.js';
+import { AdjustmentTally } from './explained-adjustments.js';
 import { levelOf } from './levels.js';
 import { momentOfAdjustments, momentOfEvent } from './moments.js';
 import { heldInRange } from './score-range.js';
 import { resetsScore } from './score-decision.js';
+import { isOfEvents, pointsOfEvent } from './scored-points.js';
 
 type PublicScoreExplanation = routeDeclarations.PublicScoreExplanation;
 type ScoreExplanation = routeDeclarations.ScoreExplanation;
@@ -49,9 +51,9 @@ export function momentOfNow(decisions: readonly Pick<ExplainedDecision, 'decided
 
 const shownEntries = 1_000;
 const shownDrivers = 1_000;
+const shownAdjustments = 1_000;
 
 type Entry = ScoreExplanation['entries'][number];
-type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
 
 /**
  * Explains a score as of a moment of the events' clock, from the decisions that were known at a moment of the system's clock. An
@@ -78,14 +80,18 @@ export function explainScore(
   const score = heldInRange(lead.score - others);
   const held = score - (lead.score - others);
   if (held !== 0)
-    addAdjustment(adjustments, held < 0 ? 'held_at_largest_score' : 'held_at_smallest_score', held, at);
+    adjustments.add(
+      { reason: held < 0 ? 'held_at_largest_score' : 'held_at_smallest_score', points: held },
+      at,
+    );
+  const adjusted = adjustments.inWords(contributions, current).slice(0, shownAdjustments);
   return {
     lead_id: lead.id,
     lead_name: lead.name,
     score,
     level: levelOf(then.levels, score),
     top_drivers: driversOf(contributions, current).slice(0, shownDrivers),
-    ...(adjustments.size > 0 && { adjustments: [...adjustments.values()] }),
+    ...(adjusted.length > 0 && { adjustments: adjusted }),
     snapshot: [...then.rules.values()]
       .filter((rule) => rule.active && then.rulesets.get(rule.ruleset_id)?.active === true)
       .map(({ event_type, weight }) => ({ event_type, weight })),
@@ -110,7 +116,7 @@ class Tally {
   readonly entries: Entry[] = [];
   /** In the range, since the last reset. */
   readonly contributions = new Map<string, Contribution>();
-  readonly adjustments = new Map<string, Adjustment>();
+  readonly adjustments = new AdjustmentTally();
   /** The moment of the last reset that counts. */
   resetAt: string | undefined;
   /** The latest `decided_at` so far. */
@@ -128,12 +134,14 @@ class Tally {
     }
     const isKnown = known_at === undefined || decided_at <= known_at;
     const adjusted = adjustments.length > 0 ? momentOfAdjustments(decision) : '';
-    for (const { reason, points } of adjustments)
-      if (this.#count(points, adjusted, isKnown)) addAdjustment(this.adjustments, reason, points, adjusted);
+    for (const adjustment of adjustments)
+      if (!isOfEvents(adjustment) && this.#count(adjustment.points, adjusted, isKnown))
+        this.adjustments.add(adjustment, adjusted);
     for (const event of scored_events) {
       const moment = momentOfEvent(event, decision);
+      if (!this.#count(pointsOfEvent(event), moment, isKnown)) continue;
+      this.adjustments.addEvent(event, moment);
       for (const match of event.matches) {
-        if (!this.#count(match.points, moment, isKnown)) continue;
         contributeMatch(this.contributions, event.event_type, match);
         this.entries.push(entryOf(decision, event, match));
       }
@@ -171,7 +179,7 @@ interface TallyPeriod {
 function entryOf(
   { decided_at, configuration_version }: ExplainedDecision,
   { event_id, event_type, timestamp }: records.ScoredEvent,
-  { rule_id, rule_version, points }: records.ScoredEvent['matches'][number],
+  { rule_id, rule_version, points, counted_points }: records.ScoredEvent['matches'][number],
 ): Entry {
   return {
     event_id,
@@ -181,6 +189,7 @@ function entryOf(
     rule_id,
     rule_version,
     points,
+    ...(counted_points !== undefined && { counted_points }),
     configuration_version,
   };
 }
@@ -199,39 +208,36 @@ function newestFirst(entries: readonly Entry[]): Entry[] {
     .map(({ entry }) => entry);
 }
 
-function addAdjustment(
-  to: Map<string, Adjustment>,
-  reason: records.ScoreAdjustment['reason'],
-  points: number,
-  last_at: string,
-): void {
-  const known = to.get(reason) ?? { reason, count: 0, points: 0, last_at };
-  to.set(reason, {
-    reason,
-    count: known.count + 1,
-    points: known.points + points,
-    last_at: last_at > known.last_at ? last_at : known.last_at,
-  });
-}
-
 /** The part of an explanation that anyone with a share link may see (SPEC.md, Score explanation, public form). */
 export function publicExplanation(explanation: ScoreExplanation): PublicScoreExplanation {
   const { lead_name, score, top_drivers, adjustments, snapshot, decay_applied, range_hours } = explanation;
   return {
     lead_name,
     score,
-    top_drivers: top_drivers.map(({ rule_id, event_type, count, weight, total, filter_label, label }) => ({
-      rule_id,
-      event_type,
-      count,
-      weight,
-      total,
-      ...(filter_label !== undefined && { filter_label }),
-      ...(label !== undefined && { label }),
-    })),
+    top_drivers: top_drivers.map(publicDriver),
     ...(adjustments && { adjustments }),
     snapshot,
     decay_applied,
     range_hours,
+  };
+}
+
+/** A driver without its version, which is for those who may read the rule. */
+function publicDriver(
+  driver: ScoreExplanation['top_drivers'][number],
+): PublicScoreExplanation['top_drivers'][number] {
+  const { rule_id, event_type, count, weight, total } = driver;
+  const { filter_label, label, counted, counted_total, limits } = driver;
+  return {
+    rule_id,
+    event_type,
+    count,
+    weight,
+    total,
+    ...(filter_label !== undefined && { filter_label }),
+    ...(label !== undefined && { label }),
+    ...(counted !== undefined && { counted }),
+    ...(counted_total !== undefined && { counted_total }),
+    ...(limits !== undefined && { limits }),
   };
 }

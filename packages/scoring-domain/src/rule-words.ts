@@ -1,11 +1,12 @@
 // The words that explanations use for a rule: those of now, those of its earlier versions, and those of deleted rules. The words
 // that are kept of the past are bounded in size, so that a configuration fits into one document. Pure.
 import type { routeDeclarations } from '@lead-scoring/contracts';
+import { hasSameLimits, ruleLimitsOf, type RuleLimits } from './limits.js';
 
 type Rule = routeDeclarations.Rule;
 
-/** The words that an explanation uses for a rule. */
-export type RuleWords = Pick<Rule, 'event_type' | 'label' | 'filter_label'>;
+/** What an explanation says of a rule: its words, and its limits. */
+export type RuleWords = Pick<Rule, 'event_type' | 'label' | 'filter_label' | keyof RuleLimits>;
 
 /** The wording that a rule had up to version `up_to`, inclusive. */
 export interface FormerRule extends RuleWords {
@@ -71,13 +72,16 @@ export function hasSameWords(one: Rule, other: Rule): boolean {
   return (
     one.event_type === other.event_type &&
     one.label === other.label &&
-    one.filter_label === other.filter_label
+    one.filter_label === other.filter_label &&
+    hasSameLimits(one, other)
   );
 }
 
-function wordsOf({ event_type, label, filter_label }: RuleWords): RuleWords {
+function wordsOf(words: RuleWords): RuleWords {
+  const { event_type, label, filter_label } = words;
   return {
     event_type,
+    ...ruleLimitsOf(words),
     ...(label !== undefined && { label }),
     ...(filter_label !== undefined && {
       filter_label: filter_label.slice(0, maximumFormerLabel).toWellFormed(),

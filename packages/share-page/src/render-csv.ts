@@ -1,6 +1,7 @@
-// The drivers of a shared explanation as a table for spreadsheets.
+// The drivers and adjustments of a shared explanation as a table for spreadsheets. The column `total` adds up to what the score
+// gained within the range.
 import { stringify } from 'csv-stringify/sync';
-import type { SharedExplanation } from './shared-explanation.js';
+import type { SharedAdjustment, SharedDriver, SharedExplanation } from './shared-explanation.js';
 
 const columns = [
   'lead_name',
@@ -15,28 +16,20 @@ const columns = [
   'count',
   'weight',
   'total',
+  'adjustment',
 ] as const;
 
+type Row = Partial<Record<(typeof columns)[number], string | number>>;
+
 /**
- * A row for each driver, with the fields of the whole explanation repeated on it; one row without a driver when there
- * is none. Text that a spreadsheet would run as a formula gets an apostrophe in front.
+ * A row for each driver and for each adjustment, with the fields of the whole explanation repeated on it; one row without
+ * either when there is none. Text that a spreadsheet would run as a formula gets an apostrophe in front.
  */
 export function renderCsv(shared: SharedExplanation): string {
   const { lead_name, score, decay_applied, range_hours, computed_at } = shared;
   const whole = { lead_name, score, decay_applied, range_hours, computed_at };
-  const rows: Partial<Record<(typeof columns)[number], string | number>>[] =
-    shared.top_drivers.length === 0
-      ? [whole]
-      : shared.top_drivers.map(({ rule_id, event_type, label, filter_label, count, weight, total }) => ({
-          ...whole,
-          rule_id,
-          event_type,
-          ...(label !== undefined && { label }),
-          ...(filter_label !== undefined && { filter_label }),
-          count,
-          weight,
-          total,
-        }));
+  const parts = [...shared.top_drivers.map(driverRow), ...(shared.adjustments ?? []).map(adjustmentRow)];
+  const rows: Row[] = parts.length === 0 ? [whole] : parts.map((part) => ({ ...whole, ...part }));
   return stringify(rows, {
     header: true,
     columns: [...columns],
@@ -45,4 +38,25 @@ export function renderCsv(shared: SharedExplanation): string {
     record_delimiter: 'windows',
     escape_formulas: true,
   });
+}
+
+function driverRow({ rule_id, event_type, label, filter_label, count, weight, total }: SharedDriver): Row {
+  return {
+    rule_id,
+    event_type,
+    ...(label !== undefined && { label }),
+    ...(filter_label !== undefined && { filter_label }),
+    count,
+    weight,
+    total,
+  };
+}
+
+function adjustmentRow({ rule_id, label, points, text }: SharedAdjustment): Row {
+  return {
+    ...(rule_id !== undefined && { rule_id }),
+    ...(label !== undefined && { label }),
+    total: points,
+    adjustment: text,
+  };
 }

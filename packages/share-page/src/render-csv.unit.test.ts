@@ -23,6 +23,7 @@ test('every driver is a row, with what holds of the whole on it', () => {
     count: '3',
     weight: '15',
     total: '45',
+    adjustment: '',
   });
   expect(rows[2]).toMatchObject({ weight: '-20', total: '-20' });
 });
@@ -30,6 +31,32 @@ test('every driver is a row, with what holds of the whole on it', () => {
 test('a rule that has a label has it in its row', () => {
   const shared = sharedExplanation({ top_drivers: [{ ...driver('Page View', 1, 5), label: 'Pricing' }] });
   expect(rowsOf(renderCsv(shared))[0]).toMatchObject({ event_type: 'Page View', label: 'Pricing' });
+});
+
+test('points that limits held back are rows too, so that the totals add up', () => {
+  const shared = sharedExplanation({
+    top_drivers: [{ ...driver('Page View', 5, 10), label: 'Pricing', counted_total: 30 }],
+    adjustments: [
+      {
+        reason: 'capped_by_rule',
+        points: -20,
+        rule_id: 'rule-Page View-10',
+        label: 'Pricing',
+        text: 'Pricing: 3 of 5 counted, at most 3 a lead',
+      },
+      { reason: 'held_by_ruleset', points: -5, label: '=Web', text: '=Web: 5 points held back' },
+    ],
+  });
+  const rows = rowsOf(renderCsv(shared));
+  expect(rows.map(({ total }) => total)).toEqual(['50', '-20', '-5']);
+  expect(rows[1]).toMatchObject({
+    lead_name: 'Ada Lovelace',
+    rule_id: 'rule-Page View-10',
+    label: 'Pricing',
+    event_type: '',
+    adjustment: 'Pricing: 3 of 5 counted, at most 3 a lead',
+  });
+  expect(rows[2]).toMatchObject({ label: "'=Web", adjustment: "'=Web: 5 points held back" });
 });
 
 test('a score without drivers is one row', () => {

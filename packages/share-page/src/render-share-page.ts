@@ -3,6 +3,7 @@ import { coursePlot, courseInWords, hasCourse } from './course.js';
 import { htmlDocument } from './document.js';
 import { driversChart, titleOf, toneOf } from './drivers.js';
 import { html, textOf, type Child, type Html } from './html.js';
+import { limitsInShort, limitsList, limitsOf, pointsOf } from './limits.js';
 import type { ShareLinks, SharedExplanation } from './shared-explanation.js';
 import {
   clip,
@@ -108,10 +109,12 @@ function level({ level: reached }: SharedExplanation): Child {
   );
 }
 
-function inShort({ top_drivers, score }: SharedExplanation, range: string): Child {
+function inShort(shared: SharedExplanation, range: string): Child {
+  const { top_drivers, score } = shared;
   const [largest] = top_drivers;
   const below =
-    score < 0 ? ' A score below zero means that more points were taken away than were added.' : '';
+    limitsInShort(shared) +
+    (score < 0 ? ' A score below zero means that more points were taken away than were added.' : '');
   if (!largest) return `Nothing that counts happened in ${range}.${below}`;
   const { gained, lost } = sums(top_drivers);
   const what =
@@ -127,16 +130,16 @@ function inShort({ top_drivers, score }: SharedExplanation, range: string): Chil
 }
 
 /** The sum, like a till receipt. It always adds up to the score. */
-function receipt(
-  { score, top_drivers, adjustments = [], decay_applied }: SharedExplanation,
-  range: string,
-): Html {
+function receipt(shared: SharedExplanation, range: string): Html {
+  const { score, top_drivers, adjustments = [], decay_applied } = shared;
   const { gained, lost } = sums(top_drivers);
-  const held = adjustments.reduce((sum, { points }) => sum + points, 0);
-  const rest = score - gained - lost - held - decay_applied;
+  const limited = pointsOf(limitsOf(shared));
+  const held = pointsOf(adjustments) - limited;
+  const rest = score - gained - lost - limited - held - decay_applied;
   const lines: [label: string, points: number][] = [
     [`Added in ${range}`, gained],
     [`Taken away in ${range}`, lost],
+    ['Held back by limits', limited],
     ['Beyond the largest or smallest score that there is', held],
     ['Faded with time', decay_applied],
     ['From earlier and other activity', rest],
@@ -161,7 +164,8 @@ function receipt(
   </div>`;
 }
 
-function driversPart({ top_drivers }: SharedExplanation, range: string, shown: number): Html {
+function driversPart(shared: SharedExplanation, range: string, shown: number): Html {
+  const { top_drivers } = shared;
   const [first] = top_drivers;
   if (!first)
     return html`<p class="dim">
@@ -174,7 +178,7 @@ function driversPart({ top_drivers }: SharedExplanation, range: string, shown: n
       ${first.count === 1 ? 'once' : countInWords(first.count, 'time')}, at
       ${countInWords(first.weight, 'point')}${first.count === 1 ? '' : ' each'}.
     </p>
-    ${driversChart(top_drivers, shown)}`;
+    ${driversChart(top_drivers, shown)} ${limitsList(shared, shown)}`;
 }
 
 function coursePart({ history, range_hours }: SharedExplanation, range: string): Html {

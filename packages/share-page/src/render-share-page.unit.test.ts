@@ -108,10 +108,53 @@ describe('a shared score', () => {
         score: 2_147_483_647,
         decay_applied: 0,
         top_drivers: [driver('Page View', 2, 10_000)],
-        adjustments: [{ points: -9_993 }],
+        adjustments: [
+          {
+            reason: 'held_at_largest_score',
+            points: -9_993,
+            text: 'Held at the largest score that there is',
+          },
+        ],
       }),
     );
     expect(shown).toContain('Beyond the largest or smallest score that there is −9,993');
+  });
+
+  test('says what limits held back, rule by rule', () => {
+    const shown = read(
+      render({
+        score: 30,
+        decay_applied: 0,
+        top_drivers: [{ ...driver('Page View', 5, 10), label: 'Pricing', counted_total: 30 }],
+        adjustments: [
+          { reason: 'capped_by_rule', points: -20, text: 'Pricing: 3 of 5 counted, at most 3 a lead' },
+        ],
+      }),
+    );
+    expect(shown).toContain(
+      '50 points came in over the last 30 days, all for Pricing. Limits held 20 points back.',
+    );
+    expect(shown).toContain('Held back by limits −20');
+    expect(shown).toContain('Pricing: 3 of 5 counted, at most 3 a lead −20');
+  });
+
+  test('says what limits kept from being taken away', () => {
+    const shown = read(
+      render({
+        score: 0,
+        decay_applied: 0,
+        top_drivers: [driver('Unsubscribe', 2, -8)],
+        adjustments: [
+          {
+            reason: 'held_by_ruleset',
+            points: 16,
+            text: 'Mail: 16 points not taken away, at least 0 a lead',
+          },
+        ],
+      }),
+    );
+    expect(shown).toContain('Limits kept 16 points from being taken away.');
+    expect(shown).toContain('Mail: 16 points not taken away, at least 0 a lead +16');
   });
 
   test('is without a level as long as there is none', () => {
@@ -209,7 +252,14 @@ test('the receipt adds up to the score, and the page stays small, whatever is sh
         score: fc.integer({ min: -2_147_483_648, max: 2_147_483_647 }),
         decay_applied: fc.integer({ min: -1_000_000, max: 0 }),
         top_drivers: fc.array(anyDriver, { maxLength: 40 }),
-        adjustments: fc.array(fc.record({ points: fc.integer() }), { maxLength: 2 }),
+        adjustments: fc.array(
+          fc.record({
+            reason: fc.constantFrom('held_at_largest_score', 'capped_by_rule', 'held_by_ruleset'),
+            points: fc.integer(),
+            text: anyText(1_000),
+          }),
+          { maxLength: 40 },
+        ),
         range_hours: fc.integer({ min: 1, max: 100_000 }),
       }),
       (changes) => {

@@ -7,8 +7,20 @@ export interface SharedDriver {
   count: number;
   weight: number;
   total: number;
-  filter_label?: string;
-  label?: string;
+  filter_label?: string | undefined;
+  label?: string | undefined;
+  /** The points of total that counted; absent where limits held nothing back. */
+  counted_total?: number | undefined;
+}
+
+/** Points that no driver has, or that were held back from drivers. */
+export interface SharedAdjustment {
+  reason: string;
+  points: number;
+  /** In words. */
+  text: string;
+  label?: string | undefined;
+  rule_id?: string | undefined;
 }
 
 /** Everything that a shared page may show of a lead. */
@@ -16,8 +28,8 @@ export interface SharedExplanation {
   lead_name: string;
   score: number;
   level?: { name: string; color: string };
-  /** Points that no rule gave: corrections that keep the score within the range of scores. */
-  adjustments?: { points: number }[] | undefined;
+  /** The largest first. */
+  adjustments?: SharedAdjustment[] | undefined;
   /** The largest absolute contribution first. */
   top_drivers: SharedDriver[];
   snapshot: { event_type: string; weight: number }[];

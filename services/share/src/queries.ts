@@ -154,11 +154,6 @@ async function openShare(
         shared: {
           ...explanation,
           ...(level && { level: { name: level.name, color: level.color } }),
-          top_drivers: explanation.top_drivers.map(({ filter_label, label, ...driver }) => ({
-            ...driver,
-            ...(filter_label !== undefined && { filter_label }),
-            ...(label !== undefined && { label }),
-          })),
           history,
           computed_at,
           expires_at: share.expires_at,

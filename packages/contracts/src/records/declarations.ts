@@ -5,6 +5,7 @@ export * from './jobs.js';
 export * from './lead-levels.js';
 export * from './notification.js';
 export * from './profile-scoring.js';
+export * from './rule-limits.js';
 export * from './score-adjusted.js';
 export * from './scoring.js';
 export * from './share.js';

@@ -9,6 +9,14 @@ import { leadLevelChanged } from './lead-levels.js';
 import { maximumProfileChanges, profileChange } from '../vocabulary/profile.js';
 import { smallestScore } from '../vocabulary/score-range.js';
 import { defineRecord, type PayloadOf } from './record.js';
+import {
+  countedPoints,
+  limitUses,
+  rulesetAdjustments,
+  ruleLimitFields,
+  rulesetLimitFields,
+  rulesetLimitForm,
+} from './rule-limits.js';
 
 /** The scores that triggers watch. */
 export const scoreType = z.literal('engagement', {
@@ -37,6 +45,7 @@ export const ruleFields = {
   active: z.boolean().optional().describe('Default true.'),
   starts_at: time.optional().describe('Events before this time get nothing from the rule.'),
   ends_at: time.optional().describe('Events from this time on get nothing from the rule.'),
+  ...ruleLimitFields,
 };
 
 export const createRuleset = defineRecord({
@@ -50,6 +59,7 @@ export const createRuleset = defineRecord({
     name: name(100),
     score_type: rulesetScoreType,
     active: z.boolean(),
+    ...rulesetLimitForm,
     ...requested,
   }),
 });
@@ -59,12 +69,13 @@ export const updateRuleset = defineRecord({
   type: 'UpdateRuleset',
   topic: 'scoring.commands',
   key: 'ou_id',
-  description: 'Rename a ruleset, or switch it on or off.',
+  description: 'Rename a ruleset, switch it on or off, or change its limits.',
   schema: z.strictObject({
     ou_id: id,
     ruleset_id: id,
     name: name(100).optional(),
     active: z.boolean().optional(),
+    ...rulesetLimitForm,
     ...requested,
   }),
 });
@@ -111,6 +122,7 @@ export const rulesetCreated = defineRecord({
     score_type: z.enum(rulesetScoreTypes),
     active: z.boolean(),
     is_default: z.boolean(),
+    ...rulesetLimitFields,
     version: z.int().min(1),
     ...happened,
   }),
@@ -121,12 +133,13 @@ export const rulesetUpdated = defineRecord({
   type: 'RulesetUpdated',
   topic: 'scoring.events',
   key: 'ou_id',
-  description: 'A ruleset has another name or is switched on or off.',
+  description: 'A ruleset has another name or other limits, or is switched on or off.',
   schema: z.strictObject({
     ou_id: id,
     ruleset_id: id,
     name: name(100),
     active: z.boolean(),
+    ...rulesetLimitFields,
     version: z.int().min(1),
     ...happened,
   }),
@@ -220,30 +233,39 @@ const scoredEvent = z.strictObject({
         rule_version: z.int().min(1),
         ruleset_id: id,
         points: score,
+        counted_points: countedPoints,
       }),
     )
     .max(1_000),
+  ruleset_adjustments: rulesetAdjustments,
 });
 export type ScoredEvent = z.infer<typeof scoredEvent>;
 
-/** The reason for a score change without a rule. */
+/** The reason for a score change that is no match of a rule. */
 export const adjustmentReason = z
-  .enum(['held_at_largest_score', 'held_at_smallest_score', 'reset', 'profile_rule'])
+  .enum([
+    'held_at_largest_score',
+    'held_at_smallest_score',
+    'capped_by_rule',
+    'held_by_ruleset',
+    'reset',
+    'profile_rule',
+  ])
   .describe(
-    'A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is. reset: somebody restarted it from zero. profile_rule: the profile began to meet a rule, or the rule gives no points any more; then counted is 0, and matched is 1 where the profile still meets the rule.',
+    'A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is. capped_by_rule: max_count, once_per or cap_points of a rule held points back. held_by_ruleset: min_score or max_score of a ruleset did. reset: somebody restarted it from zero. profile_rule: the profile began to meet a rule, or the rule gives no points any more; then counted is 0, and matched is 1 where the profile still meets the rule.',
   );
 
 /** Points without a match of a rule. Each reason has the optional fields that it needs. */
 export const adjustment = z.strictObject({
   reason: adjustmentReason,
   points: wholeNumber(smallestScore, -smallestScore).describe(
-    'Negative where the score is held at the largest.',
+    'Negative where points were held back from being added.',
   ),
   ruleset_id: id.optional().describe('The ruleset whose points these are.'),
   rule_id: id.optional(),
   rule_version: z.int().min(1).optional(),
-  counted: z.int().min(0).optional(),
-  matched: z.int().min(0).optional(),
+  counted: z.int().min(0).optional().describe('Events of this decision that counted, in full or in part.'),
+  matched: z.int().min(0).optional().describe('Events of this decision that the rule matched.'),
   tick: z.int().min(1).optional(),
 });
 export type ScoreAdjustment = z.infer<typeof adjustment>;
@@ -296,9 +318,12 @@ export const leadScored = defineRecord({
     adjustments: z
       .array(adjustment)
       .min(1)
-      .max(10)
+      .max(2_000)
       .optional()
-      .describe('Points that no rule gave: previous_score, the points of all matches and these make score.'),
+      .describe(
+        'Points that no match gave: previous_score, the points of all matches and these make score. One for each rule or ruleset that held points back.',
+      ),
+    limit_uses: limitUses,
     source: decisionSource,
   }),
 });

@@ -15,6 +15,7 @@ import {
   pastTimeParameter,
 } from '../common.js';
 import { alias } from '../vocabulary/identity.js';
+import { limitedDriverFields } from '../vocabulary/webhook.js';
 import { resetReason } from '../records/score-adjusted.js';
 import { adjustmentReason, levelFields, rulesetScoreTypes } from '../records/scoring.js';
 import { minPosition } from './events.js';
@@ -167,15 +168,34 @@ const driver = z
         'What the rule was called in the version that gave the points; absent where it had no label.',
       ),
     rule_version: z.int().min(1).describe('The latest version of the rule that gave points of this weight.'),
+    ...limitedDriverFields,
   })
   .meta({ id: 'Driver' });
 
 const adjustment = z
   .strictObject({
     reason: adjustmentReason,
-    count: z.int().min(1).describe('Decisions.'),
+    count: z
+      .int()
+      .min(1)
+      .describe('Events for capped_by_rule and held_by_ruleset; decisions for any other reason.'),
     points: z.int().describe('Of all of them.'),
-    last_at: time,
+    last_at: time.describe('When the latest of them was decided.'),
+    text: z
+      .string()
+      .max(1_000)
+      .describe('The adjustment in words.')
+      .meta({ example: 'Pricing: 3 of 5 counted, at most 3 a lead' }),
+    label: z
+      .string()
+      .max(100)
+      .optional()
+      .describe("The rule's label, or its event type if it has none; the ruleset's name."),
+    ruleset_id: id.optional(),
+    rule_id: id.optional(),
+    rule_version: z.int().min(1).optional().describe('The latest version that held points back.'),
+    counted: z.int().min(0).optional().describe('Events that counted, in full or in part.'),
+    matched: z.int().min(1).optional().describe('Events that the rule matched.'),
   })
   .meta({ id: 'ScoreAdjustment' });
 
@@ -199,10 +219,10 @@ export const scoreExplanation = z
       ),
     adjustments: z
       .array(adjustment)
-      .max(10)
+      .max(1_000)
       .optional()
       .describe(
-        'Points that no rule gave, within the range and since the last reset; absent when there are none. They count with the latest event of their decision.',
+        'Points that no match gave, or that limits held back from matches, within the range and since the last reset, the largest first; absent when there are none. Those of limits count with their event, others with the latest event of their decision.',
       ),
     snapshot: z
       .array(z.strictObject({ event_type: z.string().max(100), weight: z.int() }))
@@ -228,6 +248,10 @@ export const scoreExplanation = z
           rule_id: id,
           rule_version: z.int().min(1),
           points: z.int(),
+          counted_points: z
+            .int()
+            .optional()
+            .describe('The points of these that counted; absent where all did.'),
           configuration_version: z.int().min(0),
           before_reset: z
             .literal(true)

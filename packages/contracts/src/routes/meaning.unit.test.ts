@@ -31,6 +31,8 @@ function complaints(schema: z.ZodType, values: Record<string, unknown>): [string
     .map(({ path, message }) => [String(path[0]), message]);
 }
 
+/** The limits of a ruleset are at most and at least 0, so that neither can be beyond the other. */
+const ruleset = /(create|update)Ruleset body/;
 const early = '2020-01-01T00:00:00Z';
 const late = '2020-01-02T00:00:00Z';
 
@@ -39,7 +41,9 @@ describe.each([
   { low: 'starts_at', high: 'ends_at', word: 'before', lower: early, upper: late },
   { low: 'min_score', high: 'max_score', word: 'less than', lower: 1, upper: 2 },
 ])('$high $word $low', ({ low, high, word, lower, upper }) => {
-  const taking = objects.filter(({ keys }) => keys.includes(low) && keys.includes(high));
+  const taking = objects.filter(
+    ({ at, keys }) => keys.includes(low) && keys.includes(high) && !ruleset.test(at),
+  );
   const form = (at: string, value: string | number) => (at.includes(' query ') ? String(value) : value);
 
   test('is taken by some route', () => {

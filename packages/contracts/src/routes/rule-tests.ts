@@ -41,6 +41,12 @@ const testedRule = z
     weight: z.int(),
     matched: z.boolean().describe("Whether the event has the rule's type and time and meets its filters."),
     points: z.int().describe('0 where the rule does not match, or where it or its ruleset is switched off.'),
+    counted_points: z
+      .int()
+      .optional()
+      .describe(
+        'The points of these that count; absent where all do. A limit of the rule holds the others back.',
+      ),
     why: z.string().max(1_000).describe('Why it matches, or why it does not, with the values of the event.'),
   })
   .meta({ id: 'TestedEngagementRule' });

@@ -4,6 +4,7 @@ import { id, inOrder, moment, name, page, pageParameters, time, warned } from '.
 import { actor } from '../vocabulary/actor.js';
 import { attributeFilterForms } from '../vocabulary/filter-forms.js';
 import { attributeFilter } from '../vocabulary/filters.js';
+import { ruleLimitFields, rulesetLimitFields, rulesetLimitForm } from '../records/rule-limits.js';
 import {
   levelFields,
   maximumLevels,
@@ -23,6 +24,7 @@ export const ruleset = z
     score_type: z.enum(rulesetScoreTypes),
     active: z.boolean(),
     is_default: z.boolean().describe('Takes the rules that name no ruleset.'),
+    ...rulesetLimitFields,
     version: z.int().min(1),
     created_at: time,
     updated_at: time,
@@ -44,6 +46,7 @@ export const rule = z
     active: z.boolean(),
     starts_at: time.optional(),
     ends_at: time.optional(),
+    ...ruleLimitFields,
     version: z.int().min(1),
     created_at: time,
     updated_at: time,
@@ -61,6 +64,9 @@ export const ruleForm = {
   ends_at: moment.optional(),
 };
 
+const limits =
+  "max_count, once_per and cap_points limit what the rule gives a lead; the explanation of the lead's score lists what they held back.";
+
 export const createRuleset = defineRoute({
   name: 'createRuleset',
   method: 'POST',
@@ -70,8 +76,15 @@ export const createRuleset = defineRoute({
   access: editor,
   tag,
   summary: 'Create a ruleset',
+  description:
+    "min_score and max_score hold the ruleset's sum on a lead between them. Points that they hold back are listed in the lead's explanation.",
   body: z
-    .strictObject({ name: name(100), score_type: rulesetScoreType, active: z.boolean().default(true) })
+    .strictObject({
+      name: name(100),
+      score_type: rulesetScoreType,
+      active: z.boolean().default(true),
+      ...rulesetLimitForm,
+    })
     .meta({ id: 'RulesetForm' }),
   responses: { 201: { description: 'Created', schema: ruleset } },
   problems: ['duplicate_name', 'limit_reached', 'already_deleted'],
@@ -85,12 +98,16 @@ export const updateRuleset = defineRoute({
   kind: 'command',
   access: editor,
   tag,
-  summary: 'Rename a ruleset, or switch it on or off',
-  description: 'An inactive ruleset gives no points from now on; points given stay.',
+  summary: 'Rename a ruleset, switch it on or off, or change its limits',
+  description:
+    'An inactive ruleset gives no points from now on; points given stay. New limits count from now on, too: a lead whose sum is beyond them keeps it, and gets no further points in this direction.',
   parameters: z.strictObject({ id }),
   body: z
-    .strictObject({ name: name(100).optional(), active: z.boolean().optional() })
-    .refine((body) => body.name !== undefined || body.active !== undefined, 'must hold name or active')
+    .strictObject({ name: name(100).optional(), active: z.boolean().optional(), ...rulesetLimitForm })
+    .refine(
+      (body) => Object.values(body).some((value) => value !== undefined),
+      'must hold name, active, min_score or max_score',
+    )
     .meta({ id: 'RulesetChange', minProperties: 1 }),
   responses: { 200: { description: 'Updated', schema: ruleset } },
   problems: ['ruleset_not_found', 'duplicate_name', 'limit_reached'],
@@ -119,8 +136,7 @@ export const createRule = defineRoute({
   access: editor,
   tag,
   summary: 'Create a rule in a ruleset',
-  description:
-    'A rule of an engagement ruleset has an event type, and gives its weight for each matching event that is processed from now on. A rule of a profile ruleset has conditions on the profile of a lead, and gives its weight as long as they hold: a lead gets or loses the points with its next event.',
+  description: `A rule of an engagement ruleset has an event type, and gives its weight for each matching event that is processed from now on. A rule of a profile ruleset has conditions on the profile of a lead, and gives its weight as long as they hold: a lead gets or loses the points with its next event. ${limits}`,
   body: z.union([inOrder({ ruleset_id: id, ...ruleForm }).meta({ id: 'RuleForm' }), profileRuleForm]),
   responses: { 201: { description: 'Created', schema: z.union([newRule, newProfileRule]) } },
   problems: ['ruleset_not_found', 'limit_reached', 'already_deleted'],

@@ -11,9 +11,6 @@ const token = z
   .max(200)
   .describe('The token of the answer to POST /leads/{id}/share-explain.');
 
-const { rule_id, event_type, count, weight, total, filter_label, label } =
-  scoreExplanation.shape.top_drivers.element.shape;
-
 /** The public form of SPEC.md. */
 export const publicScoreExplanation = z
   .strictObject({
@@ -21,9 +18,7 @@ export const publicScoreExplanation = z
     score: score.describe('Current total score of the lead.'),
     top_drivers: z
       .array(
-        z
-          .strictObject({ rule_id, event_type, count, weight, total, filter_label, label })
-          .meta({ id: 'PublicDriver' }),
+        scoreExplanation.shape.top_drivers.element.omit({ rule_version: true }).meta({ id: 'PublicDriver' }),
       )
       .max(1_000)
       .describe('Rules that contributed most, one entry for each weight, sorted by absolute contribution.'),

@@ -279,7 +279,7 @@ function some(value: JsonValue, holds: Comparison): boolean {
 let lastText = '';
 let lastLowered = '';
 
-function comparableText(value: Operand): string {
+export function comparableText(value: Operand): string {
   if (typeof value !== 'string') return String(value).toLowerCase();
   if (value !== lastText) {
     lastText = value;
@@ -292,7 +292,7 @@ const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 /** A longer text is never read as a number, even when it consists of digits. */
 const maximumDigits = 400;
 
-function comparableNumber(value: Operand): number | null {
+export function comparableNumber(value: Operand): number | null {
   if (typeof value === 'number') return value;
   if (typeof value !== 'string' || value.length > maximumDigits) return null;
   const trimmed = value.trim();

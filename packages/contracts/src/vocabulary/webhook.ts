@@ -21,6 +21,21 @@ export type TriggerKind = z.infer<typeof triggerKind>;
 
 const eventType = z.string().max(100);
 
+/** What limits of a rule make of its share in a score. */
+export const limitedDriverFields = {
+  counted: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Events that counted, in full or in part; absent where limits of the rule held nothing back.'),
+  counted_total: z.int().optional().describe('The points of total that counted; absent where all did.'),
+  limits: z
+    .string()
+    .max(500)
+    .optional()
+    .describe("The rule's limits in words where they held points back, such as: at most 3 a lead."),
+};
+
 /** A rule's share in a score, as notifications name it. */
 export const notificationDriver = z
   .strictObject({
@@ -31,6 +46,7 @@ export const notificationDriver = z
     total: z.int().describe('count multiplied by weight.'),
     filter_label: z.string().max(200).optional().describe('The attribute filter in words, shortened.'),
     label: z.string().max(200).optional(),
+    ...limitedDriverFields,
   })
   .meta({ id: 'NotificationDriver' });
 export type NotificationDriver = z.infer<typeof notificationDriver>;

@@ -37,13 +37,7 @@ export function noticeOf(payload: NotificationPayload): Notice {
       { label: 'Trigger', value: oneLine(trigger.name, nameLength) },
       { label: 'Last event', value: oneLine(cause.event_type, 100) },
     ],
-    reasons: data.top_drivers
-      .slice(0, shownDrivers)
-      .map(
-        ({ event_type, label, filter_label, count, total }) =>
-          `${oneLine(label ?? (filter_label === undefined ? event_type : `${event_type} (${filter_label})`), 160)}: ` +
-          `${signed(total)} (${String(count)}×)`,
-      ),
+    reasons: data.top_drivers.slice(0, shownDrivers).map(reasonOf),
     link: linkOf(data.share_url),
   };
 }
@@ -58,6 +52,17 @@ function levelFacts({ type, data }: FiredPayload): Notice['facts'] {
 
 function levelName(level: string | null): string {
   return level === null ? 'none' : oneLine(level, nameLength);
+}
+
+/** `Pricing: +30 (3×)`; where limits held points back `Pricing: +30 (3 of 5 counted, at most 3 a lead)`. */
+function reasonOf(driver: FiredPayload['data']['top_drivers'][number]): string {
+  const { event_type, label, filter_label, count, total, counted, counted_total = total, limits } = driver;
+  const name = label ?? (filter_label === undefined ? event_type : `${event_type} (${filter_label})`);
+  const times =
+    counted === undefined
+      ? `${String(count)}×`
+      : `${String(counted)} of ${String(count)} counted${limits === undefined ? '' : `, ${oneLine(limits, 160)}`}`;
+  return `${oneLine(name, 160)}: ${signed(counted_total)} (${times})`;
 }
 
 function givenFacts({ title, company, owner }: FiredPayload['data']['lead']): Notice['facts'] {

@@ -1,7 +1,13 @@
 // Decides which triggers a lead's events fire, re-arm or silence. Pure: times come with the records, and the only inputs are the
 // lead's state and the configuration in force.
 import type { records } from '@lead-scoring/contracts';
-import { heldInRange, levelHolding, scoredEventsOf, type ScoreDecision } from '@lead-scoring/scoring-domain';
+import {
+  heldInRange,
+  levelHolding,
+  pointsOfEvent,
+  scoredEventsOf,
+  type ScoreDecision,
+} from '@lead-scoring/scoring-domain';
 import type { SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
 import type { Deletion, FiringDraft, Source } from './messages.js';
 import { evolveLead } from './evolve.js';
@@ -101,7 +107,7 @@ function pathOf(decision: ScoreDecision): ScoreStep[] {
   const path: ScoreStep[] = [];
   let before = previous_score;
   for (const event of scoredEventsOf(decision)) {
-    const points = event.matches.reduce((sum, match) => sum + match.points, 0);
+    const points = pointsOfEvent(event);
     const after = heldInRange(before + points);
     path.push({ event, points, before, after });
     before = after;

@@ -1,6 +1,7 @@
 // Builds the decision on one record: the events so far, and the lead's state after them. Observations (gains and matches) are
 // grouped into one event, before the firings that they cause, so that folding the events gives the state of the decision.
 import { eventTypeKey, type records } from '@lead-scoring/contracts';
+import { countedPoints } from '@lead-scoring/scoring-domain';
 import type { SequenceTrigger, SurgeTrigger, Trigger } from '../configuration/state.js';
 import { firingIdOf } from './id-model.js';
 import type { FiredDraft, FiringDraft, Source } from './messages.js';
@@ -141,7 +142,9 @@ export class DecisionBuilder {
       return;
     }
     const { id, name, channel_ids } = trigger;
-    const rule_ids = [...new Set(matches.map(({ rule_id }) => rule_id))].slice(0, maximumRuleIds);
+    // A match whose points were all held back gave none.
+    const gave = matches.filter((match) => countedPoints(match) !== 0);
+    const rule_ids = [...new Set(gave.map(({ rule_id }) => rule_id))].slice(0, maximumRuleIds);
     this.#append(
       drafted({
         ...this.#base,

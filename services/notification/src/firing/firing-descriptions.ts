@@ -111,6 +111,7 @@ const maximumLabelLength = 200;
 
 function driver(contribution: ReturnType<typeof driversOf>[number]): NotificationDriver {
   const { rule_id, event_type, count, weight, total, label, filter_label } = contribution;
+  const { counted, counted_total, limits } = contribution;
   return {
     rule_id,
     event_type,
@@ -119,6 +120,9 @@ function driver(contribution: ReturnType<typeof driversOf>[number]): Notificatio
     total,
     ...(filter_label !== undefined && { filter_label: shortened(filter_label) }),
     ...(label !== undefined && { label: shortened(label) }),
+    ...(counted !== undefined && { counted }),
+    ...(counted_total !== undefined && { counted_total }),
+    ...(limits !== undefined && { limits: shortened(limits) }),
   };
 }
 

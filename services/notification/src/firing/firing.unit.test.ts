@@ -545,6 +545,32 @@ describe('a sequence', () => {
   });
 });
 
+test('points that limits of rules and rulesets held back make nothing fire', () => {
+  const triggers = [milestone({ score_threshold: 100 }), surge({ threshold: 96, window_seconds: 60 })];
+  const acts = path(60, 60, 60);
+  const decision = leadScored(acts, 0, 10, {
+    score: 95,
+    adjustments: [
+      { reason: 'capped_by_rule', points: -60 },
+      { reason: 'held_by_ruleset', points: -25 },
+    ],
+  });
+  const held: records.LeadScored = {
+    ...decision,
+    scored_events: decision.scored_events.map((event, index) => ({
+      ...event,
+      ...(index === 1 && {
+        matches: event.matches.map((match) => ({ ...match, counted_points: 0 })),
+      }),
+      ...(index === 2 && { ruleset_adjustments: [{ ruleset_id: idOf('ruleset'), points: -25 }] }),
+    })),
+  };
+  const compiled = compileTriggers(configurationOf(triggers), []);
+  const { events } = decideScored(held, scoredAt(0), initialLeadState(ouId, leadId), compiled);
+  const fired = events.filter(({ type }) => type.endsWith('Fired'));
+  expect(fired).toEqual([]);
+});
+
 describe('a surge', () => {
   test.each<[string, Partial<SurgeTrigger>, [number, number, string?][], string[]]>([
     [

@@ -1,7 +1,7 @@
 // Previews a surge trigger: the leads that gained its threshold in the window that ends now.
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ExplanationReader } from '@lead-scoring/explanations';
-import { heldInRange, scoredEventsOf } from '@lead-scoring/scoring-domain';
+import { heldInRange, pointsOfEvent, scoredEventsOf } from '@lead-scoring/scoring-domain';
 import type { SurgeTrigger } from '../configuration/state.js';
 import { HistoryExamination, maximumListed, type HistoryBounds, type Range } from './history-examination.js';
 import { compileAlone, type CompiledTriggers } from './trigger-model.js';
@@ -60,12 +60,13 @@ function gainWith(
   triggers: CompiledTriggers,
 ): Omit<WindowGain, 'score'> | undefined {
   let gain = before;
-  for (const { event_type, timestamp, matches } of events) {
+  for (const event of events) {
+    const { event_type, timestamp } = event;
     if (timestamp < range.from || timestamp >= range.to) continue;
     if (triggers.of(event_type).surges.length === 0) continue;
     const known = gain ?? { gained: 0, from: timestamp, to: timestamp };
     gain = {
-      gained: heldInRange(matches.reduce((sum, { points }) => sum + points, known.gained)),
+      gained: heldInRange(known.gained + pointsOfEvent(event)),
       from: timestamp < known.from ? timestamp : known.from,
       to: timestamp > known.to ? timestamp : known.to,
     };

@@ -3,7 +3,7 @@
 import { records, type routeDeclarations } from '@lead-scoring/contracts';
 import { tail, isRecord, type EventLog } from '@lead-scoring/event-log';
 import type { ExplanationReader } from '@lead-scoring/explanations';
-import { heldInRange, scoredEventsOf, type ScoreDecision } from '@lead-scoring/scoring-domain';
+import { heldInRange, pointsOfEvent, scoredEventsOf, type ScoreDecision } from '@lead-scoring/scoring-domain';
 import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
 import type { Levels } from '../levels/line-model.js';
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
@@ -168,7 +168,7 @@ function eventByEvent(decision: ScoreDecision): ScoreDecision[] {
   let score = decision.previous_score;
   const decisions = decision.scored_events.map((event) => {
     const previous_score = score;
-    score = heldInRange(event.matches.reduce((sum, { points }) => sum + points, score));
+    score = heldInRange(score + pointsOfEvent(event));
     return {
       ...decision,
       previous_score,

@@ -9,6 +9,7 @@ import {
   tooLarge,
   tooManyActiveRules,
 } from './decision-model.js';
+import { senselessRuleLimits } from './decide-limits.js';
 import type { ConfigurationDecision } from './messages.js';
 import type { Rule } from './state.js';
 
@@ -30,6 +31,7 @@ export function updateRule(
   return (
     refusalOfMove(known, content, configuration) ??
     neverCounts(content) ??
+    senselessRuleLimits(content) ??
     tooManyActiveRules(configuration, content.active && !known.active ? 1 : 0) ??
     tooLarge(configuration, payload) ??
     done({ type: 'RuleUpdated', payload })

@@ -10,6 +10,7 @@ import {
 } from '@lead-scoring/contracts';
 import {
   isDeletedRule,
+  ruleLimitsOf,
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
@@ -25,6 +26,12 @@ import {
   tooManyActiveRulesets,
   tooManyKept,
 } from './decision-model.js';
+import {
+  hasSameRulesetLimits,
+  rulesetLimitsAfter,
+  senselessRuleLimits,
+  senselessRulesetLimits,
+} from './decide-limits.js';
 import type { CommandResult, ConfigurationCommand, ConfigurationDecision } from './messages.js';
 import { deleteRule, updateRule } from './decide-rule.js';
 import { deleteRuleset } from './decide-ruleset.js';
@@ -124,15 +131,18 @@ function withWarnings(
 
 /** Whether two active rules give the same events the same points, whatever their rulesets and labels are. */
 function doesTheSame(one: Rule, other: Rule): boolean {
-  const ofRule = ({ event_type, weight, attribute_filters, active, starts_at, ends_at }: Rule) =>
-    JSON.stringify([
+  const ofRule = (rule: Rule) => {
+    const { event_type, weight, attribute_filters, active, starts_at, ends_at } = rule;
+    return JSON.stringify([
       eventTypeKey(event_type),
       weight,
       attribute_filters.map((filter) => JSON.stringify(filter)).sort(),
       active,
       starts_at,
       ends_at,
+      ruleLimitsOf(rule),
     ]);
+  };
   return one.active && ofRule(one) === ofRule(other);
 }
 
@@ -154,13 +164,26 @@ function createRuleset(
   if (configuration.rulesets.has(command.ruleset_id)) return done();
   if (configuration.former_rulesets.has(command.ruleset_id)) return alreadyDeleted('ruleset');
   if (isNameTaken(configuration, command.name)) return duplicateName(command.name);
+  const limits = rulesetLimitsAfter({}, command);
+  const senseless = senselessRulesetLimits(limits, command.score_type);
+  if (senseless) return senseless;
   const { ou_id, ruleset_id, name, score_type, active, requested_at } = command;
   const tooMany =
     (active ? tooManyActiveRulesets(configuration) : null) ?? tooManyKept(configuration, 'rulesets');
   if (tooMany) return tooMany;
   return done({
     type: 'RulesetCreated',
-    payload: { ou_id, ruleset_id, name, score_type, active, is_default: false, version: 1, at: requested_at },
+    payload: {
+      ou_id,
+      ruleset_id,
+      name,
+      score_type,
+      active,
+      is_default: false,
+      ...limits,
+      version: 1,
+      at: requested_at,
+    },
   });
 }
 
@@ -172,10 +195,13 @@ function updateRuleset(
   if (!known) return rulesetNotFound();
   const name = command.name ?? known.name;
   const active = command.active ?? known.active;
-  if (name === known.name && active === known.active) return done();
+  const limits = rulesetLimitsAfter(known, command);
+  if (name === known.name && active === known.active && hasSameRulesetLimits(known, limits)) return done();
   if (isNameTaken(configuration, name, known)) return duplicateName(name);
   const tooMany = active && !known.active ? tooManyActiveRulesets(configuration) : null;
   if (tooMany) return tooMany;
+  const senseless = senselessRulesetLimits(limits, known.score_type);
+  if (senseless) return senseless;
   return done({
     type: 'RulesetUpdated',
     payload: {
@@ -183,6 +209,7 @@ function updateRuleset(
       ruleset_id: command.ruleset_id,
       name,
       active,
+      ...limits,
       version: known.version + 1,
       at: command.requested_at,
     },
@@ -199,6 +226,7 @@ function createRule(command: records.CreateRule, configuration: ScoringConfigura
   const active = command.active ?? true;
   const refusal =
     neverCounts(command) ??
+    senselessRuleLimits(command) ??
     tooManyActiveRules(configuration, active ? 1 : 0) ??
     tooManyKept(configuration, 'rules');
   if (refusal) return refusal;

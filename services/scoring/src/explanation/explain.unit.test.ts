@@ -375,7 +375,7 @@ describe('with changed rules, and a score at the end of its range', () => {
         }));
         const made = decideScore(
           ingested('ada', events, { received_at: hour(100 + index) }),
-          score,
+          { score },
           compileRules(current),
         );
         score = made.at(-1)?.score ?? score;
@@ -443,7 +443,13 @@ describe('with changed rules, and a score at the end of its range', () => {
       range_hours: 876_000,
     });
     expect(publicExplanation(explanation).adjustments).toEqual([
-      { reason: 'held_at_smallest_score', count: 1, points: expect.any(Number), last_at: hour(1) },
+      {
+        reason: 'held_at_smallest_score',
+        count: 1,
+        points: expect.any(Number),
+        last_at: hour(1),
+        text: 'Held at the smallest score that there is',
+      },
     ]);
   });
 });

@@ -30,8 +30,8 @@ const removal = (lead: string): LeadCause => ({ type: 'LeadDeleted', payload: de
 /** Decides on the records, and stores the decisions. */
 async function happen(...causes: LeadCause[]): Promise<void> {
   const before = await projection.load(causes.map(({ payload }) => payload));
-  const scoreBefore = (ou: string, lead: string) => before.get(`${ou}/${lead}`)?.score ?? null;
-  const events = decideLeads(causes, scoreBefore, viewRules).map(({ type, payload }) => {
+  const leadBefore = (ou: string, lead: string) => before.get(`${ou}/${lead}`) ?? null;
+  const events = decideLeads(causes, leadBefore, viewRules).map(({ type, payload }) => {
     offset += 2;
     return type === 'LeadRemoved'
       ? foldedRecord(records.leadRemoved, payload, offset)

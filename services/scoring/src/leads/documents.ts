@@ -12,6 +12,7 @@ import {
 import type { ScoreDecision } from '@lead-scoring/scoring-domain';
 import { leadKey, leadOfKey, rankKey } from '../keys.js';
 import type { LeadProfile } from '../profile/state.js';
+import type { LimitUses } from '../scores/use-model.js';
 import type { Histogram } from './histogram-fold.js';
 import { nameOf, searchTextOf, type Lead, type ScoreReset } from './state.js';
 
@@ -36,6 +37,8 @@ export interface LeadDocument extends GuardedDocument {
   first_offset: number;
   /** Absent for a lead without profile values and points. */
   profile?: LeadProfile;
+  /** JSON text: what limits of rules have counted. Absent where they have counted nothing. */
+  limit_uses?: string;
 }
 
 /** `_id` is aliasKey. Only linked aliases have a document: the lead of any other alias is computed. */
@@ -93,6 +96,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
     first_offset: lead.first_offset,
     ...(lead.profile && { profile: lead.profile }),
     partition,
+    ...(lead.limit_uses && { limit_uses: JSON.stringify(lead.limit_uses) }),
   };
 }
 
@@ -109,6 +113,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     first_offset,
     offset,
     profile,
+    limit_uses,
   } = document;
   return {
     id: leadOfKey(document._id),
@@ -124,6 +129,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     first_offset,
     offset,
     ...(profile && { profile }),
+    ...(limit_uses !== undefined && { limit_uses: JSON.parse(limit_uses) as LimitUses }),
   };
 }
 

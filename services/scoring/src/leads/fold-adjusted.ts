@@ -13,7 +13,7 @@ export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset
   const { score, previous_score, adjustments, decided_at, reset_id } = decision;
   const isReset = resetsScore(decision);
   return {
-    ...lead,
+    ...(isReset ? withoutLimitUses(lead) : lead),
     score,
     rulesets: isReset ? [] : withAdjustments(lead.rulesets, adjustments),
     ...(isReset &&
@@ -22,6 +22,13 @@ export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset
       }),
     offset,
   };
+}
+
+/** After a reset, limits of rules begin anew. */
+function withoutLimitUses(lead: Lead): Lead {
+  const kept: { -readonly [Key in keyof Lead]: Lead[Key] } = { ...lead };
+  delete kept.limit_uses;
+  return kept;
 }
 
 function foldedProfile({ profile }: Lead, decision: records.ScoreAdjusted): LeadProfile {

@@ -1,19 +1,22 @@
 // Folds decisions into a lead: pure. A decision that was folded before changes nothing.
 import { withLeadFields, type Alias, type records } from '@lead-scoring/contracts';
-import { heldInRange } from '@lead-scoring/scoring-domain';
 import { withValues } from '../profile/state.js';
+import { withLimitUses } from '../scores/use-model.js';
+import { withDecision } from './ruleset-model.js';
 import { maximumAliases, type Lead } from './state.js';
 
 export function foldLead(lead: Lead | null, decision: records.LeadScored, offset: number): Lead {
   if (lead && lead.offset >= offset) return lead;
   const profile = withValues(lead?.profile, decision.profile);
+  const limit_uses = withLimitUses(lead?.limit_uses, decision.limit_uses);
   return {
     id: decision.lead_id,
     ou_id: decision.ou_id,
     aliases: withAliases(lead?.aliases ?? [], decision.aliases),
     fields: decision.fields ? withLeadFields(lead?.fields ?? {}, decision.fields) : (lead?.fields ?? {}),
     score: decision.score,
-    rulesets: withPoints(lead?.rulesets ?? [], decision.scored_events),
+    rulesets: withDecision(lead?.rulesets ?? [], decision),
+    ...(limit_uses && { limit_uses }),
     ...(lead?.resets && { resets: lead.resets }),
     event_count: (lead?.event_count ?? 0) + decision.event_count,
     first_activity_at:
@@ -38,17 +41,4 @@ export function withAliases(known: readonly Alias[], named: readonly Alias[]): r
     aliases = [...aliases, alias];
   }
   return aliases;
-}
-
-function withPoints(known: Lead['rulesets'], scored: records.LeadScored['scored_events']): Lead['rulesets'] {
-  if (scored.length === 0) return known;
-  // Few rulesets: looking through them costs less than a map.
-  const rulesets = known.map(({ ruleset_id, score }) => ({ ruleset_id, score }));
-  for (const { matches } of scored)
-    for (const { ruleset_id, points } of matches) {
-      const ruleset = rulesets.find((one) => one.ruleset_id === ruleset_id);
-      if (ruleset) ruleset.score = heldInRange(ruleset.score + points);
-      else rulesets.push({ ruleset_id, score: points });
-    }
-  return rulesets;
 }

@@ -1,6 +1,8 @@
 // The state of a lead.
 import type { Alias, LeadFields } from '@lead-scoring/contracts';
 import type { LeadProfile } from '../profile/state.js';
+import type { LimitUses } from '../scores/use-model.js';
+import type { RulesetScores } from './ruleset-model.js';
 
 export interface Lead {
   readonly id: string;
@@ -8,8 +10,9 @@ export interface Lead {
   readonly aliases: readonly Alias[];
   readonly fields: LeadFields;
   readonly score: number;
-  /** Points by ruleset, in the order of each ruleset's first points. */
-  readonly rulesets: readonly { readonly ruleset_id: string; readonly score: number }[];
+  readonly rulesets: RulesetScores;
+  /** What limits of rules have counted; absent for a lead without matches of rules with limits. */
+  readonly limit_uses?: LimitUses;
   /** The last resets of the score, the oldest first; absent when there was none. */
   readonly resets?: readonly ScoreReset[];
   readonly event_count: number;

@@ -64,7 +64,7 @@ function decide(
 ): readonly ScoreEvent[] {
   const decided = decideLeads(
     causes,
-    () => before,
+    () => (before === null ? null : { score: before }),
     () => rules,
   );
   return withCrossings(decided, () => rules.levels);
@@ -147,18 +147,18 @@ describe('however events are divided', () => {
 
   /** Decided in batches of these sizes, with scores as the events before have left them. */
   function inBatches(causes: readonly LeadCause[], sizes: readonly number[]): ScoreEvent[] {
-    const scores = new Map<string, number>();
+    const leads = new Map<string, { score: number }>();
     const all: ScoreEvent[] = [];
     const rest = [...causes];
     for (const size of [...sizes, causes.length]) {
       const decided = decideLeads(
         rest.splice(0, size),
-        (_, lead) => scores.get(lead) ?? null,
+        (_, lead) => leads.get(lead) ?? null,
         () => withLevels,
       );
       for (const { type, payload } of decided)
-        if (type === 'LeadRemoved') scores.delete(payload.lead_id);
-        else scores.set(payload.lead_id, payload.score);
+        if (type === 'LeadRemoved') leads.delete(payload.lead_id);
+        else leads.set(payload.lead_id, payload);
       all.push(...withCrossings(decided, () => withLevels.levels));
     }
     return all;
@@ -207,6 +207,9 @@ describe('however events are divided', () => {
             case 'LeadRemoved':
               scores.delete(payload.lead_id);
               levelIds.delete(payload.lead_id);
+              break;
+            case 'ScoreAdjusted':
+              throw new Error('events of a lead adjust no score');
           }
         for (const [lead, score] of scores)
           expect(levelIds.get(lead)).toBe(levelOf(withLevels.levels, score)?.id);

@@ -66,11 +66,7 @@ class Partition {
     for (const size of [...sizes, causes.length]) {
       const batch = rest.splice(0, size);
       const leadBefore = (_: string, leadId: string) => this.leads.get(leadId) ?? null;
-      const decided = decideLeads(
-        batch,
-        (ou, lead) => leadBefore(ou, lead)?.score ?? null,
-        () => rules,
-      );
+      const decided = decideLeads(batch, leadBefore, () => rules);
       const sources = { profileOf: () => rules.profile, versionOf: () => rules.version, leadBefore };
       for (const event of withProfiles(decided, batch, sources) ?? []) {
         this.log.push(event);
@@ -288,7 +284,7 @@ test('very many changes of points are divided among consecutive records', () => 
   ];
   const decided = decideLeads(
     causes,
-    () => 0,
+    () => ({ score: 0 }),
     () => rules,
   );
   const events = withProfiles(decided, causes, {

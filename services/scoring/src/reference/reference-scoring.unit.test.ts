@@ -13,11 +13,13 @@ import {
   setRulesActive,
   updateRuleset,
 } from '../testing/builders.js';
-import { ReferenceScoring, type ReferenceEvent } from './reference-scoring.js';
+import { ReferenceScoring, type ReferenceEvent, type ReferenceRule } from './reference-scoring.js';
 import { ScoringInMemory } from './scoring-in-memory.js';
 
 const leads = ['ada', 'grace', 'linus'];
 const rulesets = ['Intent', 'Interest'];
+/** The limits of this one change. Its rules have small weights, as requests may have. */
+const limitedRuleset = 'Interest';
 const eventTypes = ['Page View', 'Email Open', 'Form Submit'];
 const paths = ['/pricing', '/Pricing/team', '/blog', undefined];
 const firstDay = Date.parse('2026-03-01T00:00:00.000Z');
@@ -56,6 +58,23 @@ const step = fc.oneof(
       active: fc.boolean(),
       starts: fc.option(hour, { nil: undefined, freq: 4 }),
       ends: fc.option(hour, { nil: undefined, freq: 4 }),
+      limits: fc.record(
+        {
+          max_count: fc.integer({ min: 1, max: 4 }),
+          once_per: some(['event', 'lead', 'value:path'] as const),
+          cap_points: fc.integer({ min: 1, max: 60 }),
+          cap_days: fc.integer({ min: 1, max: 40 }),
+        },
+        { requiredKeys: [] },
+      ),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      does: fc.constant('limit' as const),
+      min_score: fc.option(fc.integer({ min: -40, max: 0 })),
+      max_score: fc.option(fc.integer({ min: 0, max: 40 })),
     }),
   },
   {
@@ -95,6 +114,8 @@ interface Said {
   score: number;
   unattributed: number;
   drivers: [rule: string, count: number, weight: number, total: number][];
+  /** Of rules and rulesets that held points back. */
+  adjustments: [ruleOrRuleset: string, points: number][];
 }
 
 /** Plays a history to both, and compares them after each step. */
@@ -111,7 +132,7 @@ class Play {
   constructor() {
     for (const name of rulesets) {
       this.#scoring.command(createRuleset(name, { requested_at: this.#tick() }));
-      this.#reference.activeRulesets.set(name, true);
+      this.#reference.rulesets.set(name, { active: true });
     }
   }
 
@@ -137,7 +158,13 @@ class Play {
         this.#scoring.command(
           updateRuleset(step.ruleset, { active: step.active, requested_at: this.#tick() }),
         );
-        this.#reference.activeRulesets.set(step.ruleset, step.active);
+        this.#reference.rulesets.set(step.ruleset, {
+          ...this.#reference.rulesets.get(step.ruleset),
+          active: step.active,
+        });
+        break;
+      case 'limit':
+        this.#limitRuleset(step);
         break;
       case 'crash':
         this.#scoring.crash();
@@ -161,7 +188,9 @@ class Play {
     expect(said.unattributed).toBe(0);
     expect(totalsOf(said)).toEqual(renamed(expected));
     if (!this.#reference.isPlainSum(lead)) return;
-    const sum = [...expected.values()].reduce((total, points) => total + points, 0);
+    const held = this.#reference.heldBack(lead, at, knownAt);
+    expect(heldIn(said)).toEqual(renamed(held));
+    const sum = [...expected.values(), ...held.values()].reduce((total, points) => total + points, 0);
     expect(said.score).toBe(Math.max(-2_147_483_648, Math.min(2_147_483_647, sum)));
   }
 
@@ -198,8 +227,11 @@ class Play {
   }
 
   #createRule(step: Extract<Step, { does: 'rule' }>): void {
-    const { starts, ends, ruleset, path_contains, event_type, weight, active } = step;
-    const fields = { event_type, weight, active };
+    const { starts, ends, ruleset, path_contains, event_type, active } = step;
+    const isLarge = largeWeights.includes(step.weight);
+    const weight = isLarge && ruleset === limitedRuleset ? 20 : step.weight;
+    const limits = isLarge ? {} : sensibleLimits(weight, step.limits);
+    const fields = { event_type, weight, active, ...limits };
     const id = `rule ${String(this.#rules.length)}`;
     // A rule that ends before it starts is refused.
     if (starts !== undefined && ends !== undefined && ends <= starts) return;
@@ -228,6 +260,16 @@ class Play {
     });
   }
 
+  #limitRuleset({ min_score, max_score }: Extract<Step, { does: 'limit' }>): void {
+    // A ruleset that can give nothing is refused.
+    if (min_score === 0 && max_score === 0) return;
+    this.#scoring.command(
+      updateRuleset(limitedRuleset, { min_score, max_score, requested_at: this.#tick() }),
+    );
+    const known = this.#reference.rulesets.get(limitedRuleset) ?? { active: true };
+    this.#reference.rulesets.set(limitedRuleset, { ...known, min_score, max_score });
+  }
+
   #switchRules({ rules, active }: Extract<Step, { does: 'switch' }>): void {
     const named = rules.flatMap((index) => this.#rules[index] ?? []);
     this.#scoring.command(setRulesActive(named, active, { requested_at: this.#tick() }));
@@ -251,20 +293,25 @@ class Play {
       const scored = this.#scoring.leads.get(idOf(lead));
       expect(scored?.score).toBe(this.#reference.score(lead));
       const points = new Map(scored?.rulesets.map(({ ruleset_id, score }) => [ruleset_id, score]));
-      expect(points).toEqual(renamed(this.#reference.rulesets(lead)));
+      expect(points).toEqual(renamed(this.#reference.rulesetScores(lead)));
       const said = this.#said(lead);
       expect(said).toMatchObject({ score: this.#reference.score(lead), unattributed: 0 });
       expect(totalsOf(said)).toEqual(renamed(this.#reference.byRule(lead)));
+      expect(heldIn(said)).toEqual(renamed(this.#reference.heldBack(lead)));
       this.#answers.push({ lead, at: timeAt(this.#clock), said });
     }
   }
 
   #said(lead: string, asked: { at?: string; known_at?: string } = {}): Said {
-    const { score, unattributed, top_drivers } = this.#scoring.explain(idOf(lead), asked);
+    const { score, unattributed, top_drivers, adjustments = [] } = this.#scoring.explain(idOf(lead), asked);
     return {
       score,
       unattributed,
       drivers: top_drivers.map(({ rule_id, count, weight, total }) => [rule_id, count, weight, total]),
+      adjustments: adjustments.flatMap(({ rule_id, ruleset_id, points }) => {
+        const name = rule_id ?? ruleset_id;
+        return name === undefined ? [] : [[name, points] satisfies Said['adjustments'][number]];
+      }),
     };
   }
 
@@ -274,11 +321,31 @@ class Play {
   }
 }
 
+/** The limits without those that are refused beside the others. */
+function sensibleLimits(
+  weight: number,
+  { max_count, once_per, cap_points, cap_days }: Extract<Step, { does: 'rule' }>['limits'],
+): Pick<ReferenceRule, 'max_count' | 'once_per' | 'cap_points' | 'cap_days'> {
+  if (once_per === 'lead') return { once_per };
+  return {
+    ...(max_count !== undefined && { max_count }),
+    ...(once_per !== undefined && { once_per }),
+    ...(cap_points !== undefined && { cap_points: Math.max(cap_points, Math.abs(weight)) }),
+    ...(cap_points !== undefined && cap_days !== undefined && { cap_days }),
+  };
+}
+
 const timeAt = (time: number) => new Date(time).toISOString();
 
 /** By ids in place of names. */
 function renamed(byName: ReadonlyMap<string, number>): Map<string, number> {
   return new Map([...byName].map(([name, points]) => [idOf(name), points]));
+}
+
+function heldIn({ adjustments }: Said): Map<string, number> {
+  const held = new Map<string, number>();
+  for (const [name, points] of adjustments) held.set(name, (held.get(name) ?? 0) + points);
+  return held;
 }
 
 function totalsOf({ drivers }: Said): Map<string, number> {

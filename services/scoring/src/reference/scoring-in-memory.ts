@@ -42,7 +42,7 @@ export class ScoringInMemory {
     const rules = compileRules(this.configuration);
     const decided = decideLeads(
       causes,
-      (_, leadId) => this.leads.get(leadId)?.score ?? null,
+      (_, leadId) => this.leads.get(leadId) ?? null,
       () => rules,
     );
     for (const event of decided) this.#append(event);

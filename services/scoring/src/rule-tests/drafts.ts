@@ -2,6 +2,7 @@
 import { nameBasedId, type routeDeclarations } from '@lead-scoring/contracts';
 import { evolveConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { defaultRulesetIdOf } from '../configuration/decide.js';
+import { senselessRuleLimits } from '../configuration/decide-limits.js';
 import { defaultRulesetOf } from '../configuration/state.js';
 
 export type DraftRule = NonNullable<routeDeclarations.EngagementTestForm['rules']>[number];
@@ -24,7 +25,8 @@ export function draftProblems(
   { rules, rulesets }: ScoringConfiguration,
   drafts: readonly DraftRule[],
 ): DraftProblem[] {
-  return drafts.flatMap(({ ruleset_id, replaces }, index): DraftProblem[] => {
+  return drafts.flatMap((draft, index): DraftProblem[] => {
+    const { ruleset_id, replaces } = draft;
     const path = `body.rules[${String(index)}]`;
     const problems: DraftProblem[] = [];
     const ruleset = ruleset_id === undefined ? null : rulesets.get(ruleset_id.toLowerCase());
@@ -46,6 +48,12 @@ export function draftProblems(
         path: `${path}.replaces`,
         message:
           'is not an engagement rule of this organizational unit; GET /engagement-scoring/rules lists them',
+      });
+    for (const error of senselessRuleLimits(draft)?.errors ?? [])
+      problems.push({
+        code: 'invalid_request',
+        path: error.path.replace('body', path),
+        message: error.message,
       });
     return problems;
   });

@@ -5,6 +5,7 @@ import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne } from '../configuration/queries.js';
+import { toLead } from '../leads/documents.js';
 import { findLead } from '../leads/stored-leads.js';
 import { draftProblems, type DraftRule } from './drafts.js';
 import { testRules } from './test-rules.js';
@@ -27,7 +28,11 @@ export function ruleTestQueries({ readModel, configurations, now }: RuleTestDepe
       assertValid(configuration, drafts);
       const moment = now().toISOString();
       return testRules(configuration, {
-        lead: { id: lead_id ?? nameBasedId(ouId, 'lead of a rule test'), score: lead?.score ?? null },
+        lead: {
+          ...(lead && toLead(lead, ouId)),
+          id: lead_id ?? nameBasedId(ouId, 'lead of a rule test'),
+          score: lead?.score ?? null,
+        },
         events: events.map(({ timestamp = moment, ...event }) => ({ timestamp, ...event })),
         drafts,
         now: moment,

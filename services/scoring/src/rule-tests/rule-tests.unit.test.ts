@@ -59,6 +59,30 @@ const reasons = (
     ]),
   );
 
+test('limits hold back what they would hold back of the lead, and senseless ones of a draft are refused', () => {
+  const state = configuration(createRule('view', { max_count: 3 }));
+  const lead = {
+    id: idOf('ada'),
+    score: 10,
+    rulesets: [],
+    limit_uses: [{ rule_id: idOf('view'), events: 1 }],
+  };
+  const events = [view(), view(), view()];
+  const answer = testRules(state, { lead, events, drafts: [], now: at });
+  expect(routes.testEngagementRules.responses[200].schema.safeParse(answer).error).toBeUndefined();
+  expect(
+    answer.events.map(({ points, rules }) => [points, rules[0]?.points, rules[0]?.counted_points]),
+  ).toEqual([
+    [10, 10, undefined],
+    [10, 10, undefined],
+    [0, 10, 0],
+  ]);
+  const draft = { event_type: 'Page View', weight: 10, cap_points: 5 };
+  expect(draftProblems(state, [draft])).toMatchObject([
+    { code: 'invalid_request', path: 'body.rules[0].cap_points' },
+  ]);
+});
+
 describe('each rule says why it matches or does not', () => {
   const rule = (name: string, more: Parameters<typeof createRule>[1] = {}) =>
     createRule(name, { label: name, ruleset_id: idOf('Intent'), ...more });

@@ -3,6 +3,7 @@ import { eventTypeKey, nameBasedId, routeDeclarations, type records } from '@lea
 import { levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { Rule } from '../configuration/state.js';
 import { decideLeads } from '../scores/decide.js';
+import type { LimitedLead } from '../scores/limits-model.js';
 import { compileRules } from '../scores/rule-model.js';
 import { draftIdOf, withDrafts, type DraftRule } from './drafts.js';
 import { reasonOf, type SampledEvent } from './reasons.js';
@@ -12,8 +13,8 @@ type TestedEvent = EngagementTest['events'][number];
 type TestedRule = TestedEvent['rules'][number];
 
 export interface RuleTest {
-  /** The id and score of the lead that the events come to; the score is null for a new lead. */
-  lead: { id: string; score: number | null };
+  /** The lead that the events come to: its id and score, and what limits have counted. The score is null for a new lead. */
+  lead: { id: string; score: number | null } & Partial<LimitedLead>;
   /** In the order in which they come. */
   events: readonly SampledEvent[];
   drafts: readonly DraftRule[];
@@ -75,7 +76,7 @@ function decide(configuration: ScoringConfiguration, { lead, events, now }: Rule
         events: [{ id: nameBasedId(lead.id, `sample:${String(index)}`), ...withoutAbsent(event) }],
       },
     })),
-    () => lead.score,
+    () => (lead.score === null ? null : { ...lead, score: lead.score }),
     () => rules,
   );
   return decided.flatMap(({ type, payload }) => (type === 'LeadScored' ? [payload] : []));
@@ -115,5 +116,6 @@ function testedRule(
     weight,
     ...reasonOf(rule, rulesets.get(ruleset_id), event),
     points: match?.points ?? 0,
+    ...(match?.counted_points !== undefined && { counted_points: match.counted_points }),
   };
 }

@@ -141,7 +141,7 @@ class OpenScores implements OpenCapability {
     };
     const decided = decideLeads(
       causes,
-      (ouId, leadId) => before.get(leadName(ouId, leadId))?.score ?? null,
+      (ouId, leadId) => before.get(leadName(ouId, leadId)) ?? null,
       rulesOf,
       this.#maximumMatches,
     );

@@ -2,51 +2,62 @@
 // evaluated again for the same record.
 import type { records } from '@lead-scoring/contracts';
 import { heldInRange } from '@lead-scoring/scoring-domain';
+import { withDecision } from '../leads/ruleset-model.js';
+import { withLimitUses } from './use-model.js';
+import { DecisionLimits, type LimitedLead } from './limits-model.js';
 import type { DecisionSource } from './source-model.js';
 import type { CausedEvent, LeadCause } from './messages.js';
 import { ruleMatches, type CompiledRules } from './rule-model.js';
+
+/** What a decision needs to know of a lead. */
+export interface LeadBefore extends Partial<LimitedLead> {
+  readonly score: number;
+}
 
 /** The largest number of matches in one record, some 350 KB. Events with more are decided in several records. */
 const maximumMatches = 2_000;
 
 /**
  * The decisions on the causes, in order.
- * @param scoreBefore a lead's score before the batch; null for a lead that does not exist
+ * @param leadBefore a lead before the batch; null for a lead that does not exist
  * @param maximumMatches if several causes have more matches, the result is null
  */
 export function decideLeads(
   causes: readonly LeadCause[],
-  scoreBefore: (ouId: string, leadId: string) => number | null,
+  leadBefore: (ouId: string, leadId: string) => LeadBefore | null,
   rulesOf: (ouId: string) => CompiledRules,
 ): CausedEvent[];
 export function decideLeads(
   causes: readonly LeadCause[],
-  scoreBefore: (ouId: string, leadId: string) => number | null,
+  leadBefore: (ouId: string, leadId: string) => LeadBefore | null,
   rulesOf: (ouId: string) => CompiledRules,
   maximumMatches: number,
 ): CausedEvent[] | null;
 export function decideLeads(
   causes: readonly LeadCause[],
-  scoreBefore: (ouId: string, leadId: string) => number | null,
+  leadBefore: (ouId: string, leadId: string) => LeadBefore | null,
   rulesOf: (ouId: string) => CompiledRules,
   maximumMatches = Infinity,
 ): CausedEvent[] | null {
-  const scores = new Map<string, number | null>();
+  const leads = new Map<string, LeadBefore | null>();
   const events: CausedEvent[] = [];
   let matches = 0;
   for (const { type, payload, source } of causes) {
     const { ou_id, lead_id } = payload;
     const name = `${ou_id}/${lead_id}`;
-    const known = scores.get(name);
-    const before = known === undefined ? scoreBefore(ou_id, lead_id) : known;
+    const known = leads.get(name);
+    const before = known === undefined ? leadBefore(ou_id, lead_id) : known;
     if (type === 'LeadDeleted') {
       if (before !== null)
-        events.push({ type: 'LeadRemoved', payload: leadRemoved(payload, before, source) });
-      scores.set(name, null);
+        events.push({ type: 'LeadRemoved', payload: leadRemoved(payload, before.score, source) });
+      leads.set(name, null);
       continue;
     }
-    for (const decision of decideScore(payload, before, rulesOf(ou_id), source)) {
-      scores.set(name, decision.score);
+    const rules = rulesOf(ou_id);
+    let lead = before;
+    for (const decision of decideScore(payload, before, rules, source)) {
+      lead = afterDecision(lead, decision, rules);
+      leads.set(name, lead);
       for (const scored of decision.scored_events) matches += scored.matches.length;
       events.push({ type: 'LeadScored', payload: decision });
     }
@@ -65,26 +76,44 @@ function leadRemoved(
 
 /**
  * The decisions on one record of events, in order; more than one only if very many rules match.
- * @param previousScore the lead's score before; null for a lead that does not exist
+ * @param before null for a lead that does not exist
  */
 export function decideScore(
   ingested: records.EventsIngested,
-  previousScore: number | null,
+  before: LeadBefore | null,
   rules: CompiledRules,
   source?: DecisionSource,
 ): records.LeadScored[] {
   const decisions: records.LeadScored[] = [];
-  let part = new DecisionPart(previousScore);
+  let lead = before;
+  let part = new DecisionPart(lead, rules);
   for (const event of ingested.events) {
     const scored = scoreEvent(event, rules);
     if (!part.takes(scored)) {
-      decisions.push(part.decision(ingested, rules.version, source));
-      part = new DecisionPart(part.score);
+      const decision = part.decision(ingested, source);
+      decisions.push(decision);
+      lead = afterDecision(lead, decision, rules);
+      part = new DecisionPart(lead, rules);
     }
     part.add(event, scored);
   }
-  decisions.push(part.decision(ingested, rules.version, source));
+  decisions.push(part.decision(ingested, source));
   return decisions;
+}
+
+/** What the next decision by the same rules needs to know: the same as if the lead had been folded in between. */
+function afterDecision(
+  before: LeadBefore | null,
+  decision: records.LeadScored,
+  { limits }: CompiledRules,
+): LeadBefore {
+  // Without limits the score is enough.
+  if (!limits) return decision;
+  return {
+    score: decision.score,
+    rulesets: withDecision(before?.rulesets ?? [], decision),
+    limit_uses: withLimitUses(before?.limit_uses, decision.limit_uses),
+  };
 }
 
 /** The events of one record that share a decision. */
@@ -95,10 +124,15 @@ class DecisionPart {
   #matches = 0;
   /** The points that keep the score within its range: the difference to the points of the rules. */
   #held = 0;
+  readonly #limits: DecisionLimits | null;
 
-  /** @param previousScore the lead's score before; null for a lead that does not exist */
-  constructor(private readonly previousScore: number | null) {
-    this.score = previousScore ?? 0;
+  /** @param before null for a lead that does not exist */
+  constructor(
+    private readonly before: LeadBefore | null,
+    private readonly rules: CompiledRules,
+  ) {
+    this.score = before?.score ?? 0;
+    this.#limits = rules.limits && new DecisionLimits(rules.limits, { rulesets: [], ...before });
   }
 
   /** Whether the event's matches fit into the decision; those of the first event always do. */
@@ -113,25 +147,23 @@ class DecisionPart {
     this.#matches += scored.matches.length;
     let reached = this.score;
     for (const { points } of scored.matches) reached += points;
+    if (this.#limits) reached += this.#limits.hold(event, scored);
     // Limited event by event, so that the division of events into records makes no difference.
     this.score = heldInRange(reached);
     this.#held += this.score - reached;
   }
 
-  decision(
-    ingested: records.EventsIngested,
-    version: number,
-    source: DecisionSource | undefined,
-  ): records.LeadScored {
+  decision(ingested: records.EventsIngested, source: DecisionSource | undefined): records.LeadScored {
     const { ou_id, lead_id, received_at, fire_triggers, aliases, fields } = ingested;
     const { first, last } = activityOf(this.#events, received_at);
+    const adjusted = this.#limits || this.#held !== 0 ? this.#adjusted() : undefined;
     return {
       ou_id,
       lead_id,
-      ...(this.previousScore === null && { new_lead: true }),
-      previous_score: this.previousScore ?? 0,
+      ...(this.before === null && { new_lead: true }),
+      previous_score: this.before?.score ?? 0,
       score: this.score,
-      configuration_version: version,
+      configuration_version: this.rules.version,
       event_count: this.#events.length,
       fire_triggers,
       aliases,
@@ -140,8 +172,18 @@ class DecisionPart {
       last_activity_at: last,
       decided_at: received_at,
       scored_events: this.#scored,
-      ...(this.#held !== 0 && { adjustments: [heldBack(this.#held)] }),
+      ...adjusted,
       ...(source && { source }),
+    };
+  }
+
+  #adjusted(): Pick<records.LeadScored, 'adjustments' | 'limit_uses'> {
+    const adjustments = this.#limits?.adjustments() ?? [];
+    if (this.#held !== 0) adjustments.push(heldBack(this.#held));
+    const limit_uses = this.#limits?.uses() ?? [];
+    return {
+      ...(adjustments.length > 0 && { adjustments }),
+      ...(limit_uses.length > 0 && { limit_uses }),
     };
   }
 }

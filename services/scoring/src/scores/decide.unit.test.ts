@@ -33,7 +33,7 @@ function rules(...commands: ConfigurationCommand[]): CompiledRules {
 
 const pricing: AttributeFilter[] = [{ field: 'path', operator: 'contains', value: '/Pricing' }];
 const one = (given: CompiledRules, ...events: Parameters<typeof ingested>[1]) => {
-  const [decision, ...others] = decideScore(ingested('ada', events), 5, given);
+  const [decision, ...others] = decideScore(ingested('ada', events), { score: 5 }, given);
   expect(others).toEqual([]);
   if (!decision) throw new Error('no decision');
   expect(records.leadScored.schema.safeParse(decision).error).toBeUndefined();
@@ -128,14 +128,14 @@ describe('points', () => {
 
   test('a score stays within 32 bits, and the adjustment is recorded', () => {
     const up = rules(createRule('large', { weight: 10_000 }));
-    expect(decideScore(ingested('ada', [{}]), 2_147_483_640, up)).toMatchObject([
+    expect(decideScore(ingested('ada', [{}]), { score: 2_147_483_640 }, up)).toMatchObject([
       { score: 2_147_483_647, adjustments: [{ reason: 'held_at_largest_score', points: -9_993 }] },
     ]);
     const down = rules(createRule('large', { weight: -10_000 }));
-    expect(decideScore(ingested('ada', [{}]), -2_147_483_648, down)).toMatchObject([
+    expect(decideScore(ingested('ada', [{}]), { score: -2_147_483_648 }, down)).toMatchObject([
       { score: -2_147_483_648, adjustments: [{ reason: 'held_at_smallest_score', points: 10_000 }] },
     ]);
-    expect(decideScore(ingested('ada', [{}]), 0, up)[0]).not.toHaveProperty('adjustments');
+    expect(decideScore(ingested('ada', [{}]), { score: 0 }, up)[0]).not.toHaveProperty('adjustments');
   });
 
   test('near both ends of the range every decision adds up, and the division of events into records makes no difference', () => {
@@ -163,7 +163,7 @@ describe('points', () => {
           let score = from;
           let held = 0;
           for (const part of parts.filter(({ length }) => length > 0))
-            for (const decision of decideScore(record(part), score, given)) {
+            for (const decision of decideScore(record(part), { score }, given)) {
               expect(records.leadScored.schema.safeParse(decision).error).toBeUndefined();
               const gained = decision.scored_events
                 .flatMap(({ matches }) => matches)
@@ -190,7 +190,7 @@ describe('points', () => {
         'ada',
         Array.from({ length: 7 }, () => ({})),
       ),
-      0,
+      { score: 0 },
       given,
     );
     expect(
@@ -218,12 +218,12 @@ describe('laws', () => {
     });
     fc.assert(
       fc.property(fc.array(event, { minLength: 1, maxLength: 20 }), fc.nat(20), (events, at) => {
-        const whole = decideScore(ingested('ada', events), 0, given).at(-1)?.score;
+        const whole = decideScore(ingested('ada', events), { score: 0 }, given).at(-1)?.score;
         const [head, tail] = [events.slice(0, at), events.slice(at)];
         let score = 0;
         for (const part of [head, tail])
           if (part.length > 0)
-            score = decideScore(ingested('ada', part), score, given).at(-1)?.score ?? score;
+            score = decideScore(ingested('ada', part), { score }, given).at(-1)?.score ?? score;
         expect(score).toBe(whole);
       }),
     );
@@ -235,7 +235,7 @@ describe('deleted leads', () => {
   const gone = (lead: string): LeadCause => ({ type: 'LeadDeleted', payload: deleted(lead) });
 
   test('lose their score; the next event begins from zero', () => {
-    const events = decideLeads([view('ada'), gone('ada'), view('ada')], () => 7, viewRules);
+    const events = decideLeads([view('ada'), gone('ada'), view('ada')], () => ({ score: 7 }), viewRules);
     expect(events).toMatchObject([
       { type: 'LeadScored', payload: { previous_score: 7, score: 17 } },
       {
@@ -259,7 +259,7 @@ describe('deleted leads', () => {
 
   test('that never existed are not removed, and none is removed twice', () => {
     expect(decideLeads([gone('ada'), gone('ada')], () => null, viewRules)).toEqual([]);
-    expect(decideLeads([gone('ada'), gone('ada')], () => 0, viewRules)).toHaveLength(1);
+    expect(decideLeads([gone('ada'), gone('ada')], () => ({ score: 0 }), viewRules)).toHaveLength(1);
   });
 
   test('are decided the same in any division into batches', () => {
@@ -268,14 +268,14 @@ describe('deleted leads', () => {
       { weight: 1, arbitrary: fc.constantFrom('ada', 'bob').map(gone) },
     );
     const inBatches = (causes: readonly LeadCause[], sizes: readonly number[]): LeadEvent[] => {
-      const scores = new Map<string, number>();
+      const leads = new Map<string, { score: number }>();
       const all: LeadEvent[] = [];
       const rest = [...causes];
       for (const size of [...sizes, causes.length]) {
-        const decided = decideLeads(rest.splice(0, size), (_, lead) => scores.get(lead) ?? null, viewRules);
+        const decided = decideLeads(rest.splice(0, size), (_, lead) => leads.get(lead) ?? null, viewRules);
         for (const { type, payload } of decided)
-          if (type === 'LeadRemoved') scores.delete(payload.lead_id);
-          else scores.set(payload.lead_id, payload.score);
+          if (type === 'LeadRemoved') leads.delete(payload.lead_id);
+          else leads.set(payload.lead_id, payload);
         all.push(...decided);
       }
       return all;

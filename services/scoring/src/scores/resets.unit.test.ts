@@ -79,7 +79,7 @@ describe('a reset', () => {
     expect(again).toEqual({ ...first, event: null });
     const scored = foldLead(
       foldAdjusted(lead, first.event, 5),
-      decideScore(ingested('ada', [{}]), 0, viewRules())[0] as records.LeadScored,
+      decideScore(ingested('ada', [{}]), { score: 0 }, viewRules())[0] as records.LeadScored,
       6,
     );
     expect(scored.score).toBe(10);

@@ -4,6 +4,7 @@ import { compileFilters, eventTypeKey, type JsonObject, type MetadataTest } from
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { Rule } from '../configuration/state.js';
 import { compileProfile, type CompiledProfile } from '../profile/profile-model.js';
+import { compileLimits, type CompiledLimits } from './limits-model.js';
 
 export interface CompiledRule {
   readonly rule: Rule;
@@ -18,6 +19,8 @@ export interface CompiledRules {
   readonly levels: ScoringConfiguration['levels'];
   /** Active rules of active rulesets for events of this type, in the order of their creation. */
   of(eventType: string): readonly CompiledRule[];
+  /** null: none of them has a limit. */
+  readonly limits: CompiledLimits | null;
 }
 
 const none: readonly CompiledRule[] = [];
@@ -39,6 +42,7 @@ export function compileRules(configuration: ScoringConfiguration): CompiledRules
     version: configuration.version,
     profile: compileProfile(configuration),
     levels: configuration.levels,
+    limits: compileLimits(configuration),
     of: (eventType) => {
       let rules = bySpelling.get(eventType);
       if (!rules) {

@@ -15,15 +15,15 @@ interface Happened {
 /** The state that a partition folds from its own events alone. */
 interface Known {
   end: number;
-  scores: Map<string, number | null>;
+  leads: Map<string, { score: number } | null>;
 }
 
-const nothing = (): Known => ({ end: 0, scores: new Map() });
+const nothing = (): Known => ({ end: 0, leads: new Map() });
 
 function fold(known: Known, events: readonly CausedEvent[]): void {
   for (const { type, payload } of events) {
     known.end = endAfter(known.end, payload.source);
-    known.scores.set(payload.lead_id, type === 'LeadScored' ? payload.score : null);
+    known.leads.set(payload.lead_id, type === 'LeadScored' ? { score: payload.score } : null);
   }
 }
 
@@ -33,7 +33,7 @@ function decide(known: Known, handed: readonly Happened[]): CausedEvent[] {
       ...cause,
       source: { offset: Number(offset) },
     })),
-    (_, lead) => known.scores.get(lead) ?? null,
+    (_, lead) => known.leads.get(lead) ?? null,
     viewRules,
   );
 }

@@ -108,6 +108,23 @@ describe('the title of a message', () => {
     ]);
   });
 
+  test('of a reason whose points were limited', () => {
+    const [, driver] = firedPayload().data.top_drivers;
+    if (!driver) throw new Error('no driver');
+    const limited = { ...driver, label: 'Pricing', count: 5, total: 50, counted: 3, counted_total: 30 };
+    expect(
+      noticeOf(
+        firedPayload({
+          top_drivers: [driver, { ...limited, limits: 'at most 3 a lead' }, limited],
+        }),
+      ).reasons,
+    ).toEqual([
+      'Page View (path contains /pricing): +30 (3×)',
+      'Pricing: +30 (3 of 5 counted, at most 3 a lead)',
+      'Pricing: +30 (3 of 5 counted)',
+    ]);
+  });
+
   test('of a fall below a milestone', () => {
     const notice = noticeOf(firedPayload({ score: 40, previous_score: 81, direction: 'down' }));
     expect(notice.title).toBe('Ada Lovelace is down to 40 points');

@@ -1,0 +1,29 @@
+// A lead's points by ruleset, folded from decisions. Pure.
+import type { records } from '@lead-scoring/contracts';
+import { countedPoints, heldInRange, isOfEvents } from '@lead-scoring/scoring-domain';
+
+/** In the order of each ruleset's first points. */
+export type RulesetScores = readonly { readonly ruleset_id: string; readonly score: number }[];
+
+/** Adds a decision: what its events gave each ruleset, and its other adjustments that name a ruleset. */
+export function withDecision(
+  known: RulesetScores,
+  { scored_events, adjustments }: Pick<records.LeadScored, 'scored_events' | 'adjustments'>,
+): RulesetScores {
+  if (scored_events.length === 0 && !adjustments) return known;
+  // Few rulesets: looking through them costs less than a map.
+  const rulesets = known.map(({ ruleset_id, score }) => ({ ruleset_id, score }));
+  const add = (ruleset_id: string, points: number) => {
+    const ruleset = rulesets.find((one) => one.ruleset_id === ruleset_id);
+    if (ruleset) ruleset.score = heldInRange(ruleset.score + points);
+    else rulesets.push({ ruleset_id, score: points });
+  };
+  for (const { matches, ruleset_adjustments = [] } of scored_events) {
+    for (const match of matches) add(match.ruleset_id, countedPoints(match));
+    for (const { ruleset_id, points } of ruleset_adjustments) add(ruleset_id, points);
+  }
+  for (const adjustment of adjustments ?? [])
+    if (adjustment.ruleset_id !== undefined && !isOfEvents(adjustment))
+      add(adjustment.ruleset_id, adjustment.points);
+  return rulesets;
+}
