@@ -21,6 +21,7 @@ import { acceptPositionsOf, showPositions, type AcceptFlags } from './positions-
 import { rebuild } from './rebuild-command.js';
 import { resealSecrets, showSecrets } from './secrets-commands.js';
 import { settingsOf, type GlobalFlags, type Settings } from './settings.js';
+import { applyRules, diffRules, exportRules } from './rules-commands.js';
 import { endUnit, listUnits, renameUnit } from './units-commands.js';
 
 export interface Surroundings {
@@ -98,6 +99,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
   const context: CommandContext = { command, output, stdin };
   declareIngest(program, context);
   declareLeads(program, context);
+  declareRules(program, context);
   declareUnits(program, context);
   declareLog(program, context);
   declareDeadLetters(program, context);
@@ -251,6 +253,29 @@ function declareDeadLetters(program: Command, { command, output }: CommandContex
         retryLetters(serviceNamed(service), ids, flags, settings, output),
       ),
     );
+}
+
+/** `rules`: the scoring configuration as a file. */
+function declareRules(program: Command, { command, output, stdin }: CommandContext): void {
+  const rules = program
+    .command('rules')
+    .description('Rulesets, rules and levels as a file, to review it, keep it in Git, and apply it.');
+  rules
+    .command('export')
+    .description('Write the configuration as YAML, or with --json as JSON, to standard output.')
+    .action(command((flags, settings) => exportRules(flags, settings, output)));
+  rules
+    .command('diff <file>')
+    .description(
+      'What applying the file, or - for standard input, would change; the exit code is 1 when it would change anything.',
+    )
+    .action(command((flags, settings, [file = '']) => diffRules(file, flags, { settings, output, stdin })));
+  rules
+    .command('apply <file>')
+    .description(
+      'Make the configuration equal to the file: all of its changes or, when one is refused, none.',
+    )
+    .action(command((flags, settings, [file = '']) => applyRules(file, flags, { settings, output, stdin })));
 }
 
 /** `positions`: how far a service has read its topics. */

@@ -30,6 +30,8 @@ type BodyOf<R> = R extends { body: infer S extends z.ZodType }
 export interface CallOptions {
   /** Default for writes: a random key, the same for all tries of the call, so that a write may be sent again. */
   idempotencyKey?: string;
+  /** An ETag: the change is refused (412) when the resource has a later version. Only for routes that take If-Match. */
+  ifMatch?: string;
   requestId?: string;
   signal?: AbortSignal;
 }

@@ -47,6 +47,7 @@ async function call<Name extends RouteName>(
     path: pathOf(route.path, given.parameters ?? {}) + queryOf(given.query ?? {}),
     headers: {
       ...(given.body !== undefined && { 'content-type': 'application/json' }),
+      ...(given.ifMatch !== undefined && { 'if-match': given.ifMatch }),
       ...(route.method !== 'GET' && { 'idempotency-key': given.idempotencyKey ?? randomUUID() }),
       ...(given.requestId !== undefined && { 'x-request-id': given.requestId }),
     },

@@ -28,6 +28,7 @@ export const problemTypes = {
   address_not_public: { status: 400, title: 'The address is not a public one' },
   method_not_allowed: { status: 405, title: 'The path does not take this method' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
+  configuration_changed: { status: 412, title: 'The configuration has changed meanwhile' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body has a media type that is not taken here' },
   unsupported_charset: { status: 415, title: 'The body has a character set that is not taken here' },

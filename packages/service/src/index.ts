@@ -74,6 +74,7 @@ export {
   createQueryApplication,
   createQueryServer,
   RenderedAnswer,
+  VersionedAnswer,
   type BoundQuery,
   type QueryContext,
   type QueryInput,

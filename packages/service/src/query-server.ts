@@ -68,6 +68,14 @@ export class RenderedAnswer {
   ) {}
 }
 
+/** A JSON answer with the version of what it shows, which becomes its ETag. */
+export class VersionedAnswer<Answer = unknown> {
+  constructor(
+    readonly version: number,
+    readonly answer: Answer,
+  ) {}
+}
+
 /** Names the OU of an answer to a caller without an OU, so that the gateway can withhold answers of an ended OU. */
 export const answerUnitHeader = 'x-answer-ou-id';
 
@@ -88,7 +96,7 @@ export interface BoundQuery {
 /** Binds a declared read route of an OU to its handler. zod checks the input; the handler returns plain values. */
 export function bindQuery<const Route extends QueryRoute>(
   route: Route,
-  handler: (input: QueryInput<Route>) => Promise<QueryResult<Route>>,
+  handler: (input: QueryInput<Route>) => Promise<QueryResult<Route> | VersionedAnswer<QueryResult<Route>>>,
 ): BoundQuery {
   return {
     route,
@@ -242,8 +250,10 @@ function serve(bound: BoundQuery, internalSecret: string, checkAnswers: boolean)
     const header = req.get(internalAuthorizationHeader);
     const call = await verifyInternal(header, { method, target }, internalSecret);
     const given = await bound.handle(req, call);
-    const answer = given instanceof AnswerOfUnit ? given.answer : given;
+    const isWrapped = given instanceof AnswerOfUnit || given instanceof VersionedAnswer;
+    const answer: unknown = isWrapped ? given.answer : given;
     if (given instanceof AnswerOfUnit) res.set(answerUnitHeader, given.ouId);
+    if (given instanceof VersionedAnswer) res.set('ETag', `"${String(given.version)}"`);
     if (answer instanceof RenderedAnswer) {
       res
         .status(answer.options.status ?? 200)

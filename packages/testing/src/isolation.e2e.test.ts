@@ -105,6 +105,9 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listEngagementLevels: [nothing],
   // Lists the caller's own levels; the ids in the body are the caller's own as well.
   setEngagementLevels: [nothing],
+  getConfiguration: [nothing],
+  // The document has names and no ids.
+  putConfiguration: [nothing],
   setRulesActive: [
     missing(({ ouId, ruleId }) => ({
       parameters: { ouId },

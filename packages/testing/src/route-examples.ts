@@ -111,6 +111,13 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   deleteRule: ({ idleRuleId }) => ({ parameters: { id: idleRuleId } }),
   listEngagementLevels: () => ({}),
   setEngagementLevels: ({ levelId, mark }) => ({ body: { levels: [levelOf(mark, levelId)] } }),
+  getConfiguration: () => ({}),
+  putConfiguration: ({ mark, eventType }) => ({
+    query: { dry_run: 'true' },
+    body: {
+      engagement_rulesets: [{ name: `Ruleset ${mark}`, rules: [{ event_type: eventType, weight: 7 }] }],
+    },
+  }),
   setRulesActive: ({ ouId, ruleId }) => ({
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },

@@ -1,6 +1,7 @@
 // All read routes of the scoring service.
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { BoundQuery } from '@lead-scoring/service';
+import { configurationFileQueries } from './configuration-file/queries.js';
 import { configurationQueries } from './configuration/queries.js';
 import type { PublishedConfigurations } from './configuration/published.js';
 import { explanationQueries } from './explanation/queries.js';
@@ -24,5 +25,6 @@ export function scoringQueries(
     ...ruleHistoryQueries(readModel),
     ...profileQueries({ readModel, configurations }),
     ...ruleTestQueries({ readModel, configurations, now }),
+    ...configurationFileQueries(configurations),
   ];
 }

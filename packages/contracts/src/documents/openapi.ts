@@ -123,6 +123,11 @@ const headers: Record<string, JsonSchema> = {
     description: 'Of each of these buckets: `r` requests that it still holds, `t` seconds until it is full.',
     schema: { type: 'string', example: '"credential";r=199;t=1, "organisation";r=1999;t=1' },
   },
+  ETag: {
+    description: 'The version of the resource, for `If-Match` of a later change.',
+    required: true,
+    schema: { type: 'string', example: '"12"' },
+  },
   'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 0 } },
   'WWW-Authenticate': { description: 'How to authenticate.', required: true, schema: { type: 'string' } },
 };
@@ -143,6 +148,14 @@ const parameters: Record<string, OpenApiParameter> = {
     description:
       'Your own id for the request: logged, returned, carried along. One that is unfit for a log is replaced.',
     schema: { type: 'string' },
+  },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description:
+      'The ETag of the version that the change is meant for: it is refused with 412 when there is a later one. Without it, or with `*`, any version is changed.',
+    schema: { type: 'string', pattern: '^(\\*|"[0-9]{1,15}")$', example: '"12"' },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -215,7 +228,7 @@ function operationOf(
   const body = route.body ? bodyOf(route, route.body, collector) : undefined;
   const responses: OpenApiOperation['responses'] = {};
   for (const [status, response] of Object.entries(route.responses))
-    responses[status] = responseOf(response, collector);
+    responses[status] = responseOf(route, response, collector);
   for (const status of problemsOf(route)) {
     // A response that the route declares itself (readiness: 503) takes precedence over the general one.
     if (responses[status]) continue;
@@ -283,6 +296,7 @@ function headersOf(route: RouteDeclaration): string[] {
   return [
     ...(route.access.credential && route.access.organisationUnit === 'active' ? ['OrgUnit'] : []),
     ...(route.kind === 'command' || route.kind === 'intake' ? ['IdempotencyKey'] : []),
+    ...(route.entityTag === true && route.kind === 'command' ? ['IfMatch'] : []),
     'RequestId',
   ];
 }
@@ -355,8 +369,13 @@ const rateLimitHeaders = [
   'RateLimit',
 ];
 
-function responseOf(response: RouteResponse, collector: SchemaCollector): OpenApiResponse {
-  const shown = headerReferences(['X-Request-Id', ...rateLimitHeaders]);
+function responseOf(
+  { entityTag, kind }: RouteDeclaration,
+  response: RouteResponse,
+  collector: SchemaCollector,
+): OpenApiResponse {
+  const tagged = entityTag === true && kind === 'query' ? ['ETag'] : [];
+  const shown = headerReferences(['X-Request-Id', ...tagged, ...rateLimitHeaders]);
   if (!response.schema && response.contentType === undefined)
     return { description: response.description, headers: shown };
   const schema = response.schema ? collector.schemaOf(response.schema, 'output') : { type: 'string' };

@@ -1,4 +1,5 @@
 // All record declarations, by type and by topic.
+import { configurationFileRecords } from './configuration-file.js';
 import { gatewayRecords } from './gateway.js';
 import { ingestRecords } from './ingest.js';
 import { notificationRecords } from './notification.js';
@@ -17,6 +18,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...scoringRecords,
   ...profileScoringRecords,
   ...scoreAdjustedRecords,
+  ...configurationFileRecords,
   ...notificationRecords,
   ...shareRecords,
   ...siteAnalysisRecords,
@@ -33,6 +35,7 @@ type ServiceRecord =
   | (typeof scoringRecords)[number]
   | (typeof profileScoringRecords)[number]
   | (typeof scoreAdjustedRecords)[number]
+  | (typeof configurationFileRecords)[number]
   | (typeof notificationRecords)[number]
   | (typeof shareRecords)[number]
   | (typeof ruleRecords)[number]

@@ -1,5 +1,6 @@
 // Schemas of requests and answers by name: `answers.Lead`, `answers.intakeLimits`.
 export * from './administration.js';
+export * from './configuration-file.js';
 export * from './deliveries.js';
 export * from './description.js';
 export * from './events.js';

@@ -1,5 +1,6 @@
 // Every route of the system, in the order of the documentation.
 import * as administration from './administration.js';
+import * as configurationFile from './configuration-file.js';
 import * as deliveries from './deliveries.js';
 import * as description from './description.js';
 import * as events from './events.js';
@@ -63,6 +64,8 @@ export const routes = {
   setProfileRulesActive: profiles.setProfileRulesActive,
   testProfile: profiles.testProfile,
   testEngagementRules: ruleTests.testEngagementRules,
+  getConfiguration: configurationFile.getConfiguration,
+  putConfiguration: configurationFile.putConfiguration,
   listChannels: channels.listChannels,
   createChannel: channels.createChannel,
   replaceChannel: channels.replaceChannel,

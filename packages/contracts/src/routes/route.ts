@@ -55,6 +55,8 @@ export interface RouteDeclaration {
   responses: Record<number, RouteResponse>;
   /** Problems that this route can answer, besides those that follow from the rest of its declaration. */
   problems: readonly ProblemCode[];
+  /** A query: its answer has an ETag. A command: it takes If-Match, and is refused when the resource has another version. */
+  entityTag?: boolean;
   /** True when the 2xx answer shows a secret once. For Idempotency-Key such an answer is derived again, not stored. */
   showsSecret?: boolean;
   /** Commands: the minimum time that the gateway waits for the reply, for commands that take long by nature. */

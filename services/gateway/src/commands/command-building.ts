@@ -45,6 +45,9 @@ export interface CommandContext {
 
 export interface CommandInput<Route = RouteDeclaration> extends CommandContext {
   parameters: PartOf<Route, 'parameters'>;
+  query: PartOf<Route, 'query'>;
+  /** Of routes with `entityTag`: the version that the change is meant for; undefined: any. */
+  expectedVersion: number | undefined;
   body: PartOf<Route, 'body'>;
 }
 

@@ -80,6 +80,8 @@ export class CommandSender {
     return {
       request,
       input: {
+        query: content.query,
+        expectedVersion: content.expectedVersion,
         body: content.body,
         rawBody: content.rawBody,
         commandId,

@@ -62,6 +62,15 @@ export const scoringCommands = {
       mapping_id: input.parameters.id,
     }),
 
+  putConfiguration: (input) =>
+    command(records.applyConfiguration, ouOf(input), {
+      ...inUnit(input),
+      change_id: input.commandId,
+      configuration: input.body,
+      dry_run: input.query.dry_run === 'true',
+      ...(input.expectedVersion !== undefined && { expected_version: input.expectedVersion }),
+    }),
+
   setEngagementLevels: (input) =>
     command(records.setEngagementLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
 } satisfies Partial<CommandBuilders>;

@@ -10,6 +10,7 @@ const headersPassedOn = [
   'content-type',
   'content-length',
   'content-disposition',
+  'etag',
   'retry-after',
   'allow',
   'link',

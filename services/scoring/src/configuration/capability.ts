@@ -40,6 +40,7 @@ export const scoringConfiguration = aggregate<ScoringConfigurationShape>({
     SetProfileRulesActive: records.setProfileRulesActive,
     AddProfileMapping: records.addProfileMapping,
     RemoveProfileMapping: records.removeProfileMapping,
+    ApplyConfiguration: records.applyConfiguration,
   },
   events: configurationRecords,
   keyOf: ({ payload }) => payload.ou_id,

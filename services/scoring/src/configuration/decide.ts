@@ -14,6 +14,7 @@ import {
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import { applyConfiguration } from '../configuration-file/decide.js';
 import { setEngagementLevels } from '../levels/decide.js';
 import { decideProfileConfiguration, profileRuleWarnings } from '../profile/decide-configuration.js';
 import {
@@ -73,6 +74,8 @@ function decideCommand(
     case 'AddProfileMapping':
     case 'RemoveProfileMapping':
       return decideProfileConfiguration(command, configuration);
+    case 'ApplyConfiguration':
+      return applyConfiguration(command.payload, configuration);
   }
 }
 
@@ -87,6 +90,8 @@ export function resultOf(
       return asResult(configuration.rulesets.get(command.payload.ruleset_id));
     case 'DeleteRuleset':
     case 'DeleteRule':
+    // Its decision has the result.
+    case 'ApplyConfiguration':
       return undefined;
     case 'CreateRule':
     case 'UpdateRule':

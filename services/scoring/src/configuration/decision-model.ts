@@ -6,7 +6,7 @@ import {
   type ProfileRule,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
-import type { ConfigurationDecision } from './messages.js';
+import type { ConfigurationDecision, Refusal } from './messages.js';
 import type { Rule } from './state.js';
 
 export const configurationLimits = {
@@ -48,7 +48,7 @@ export function ruleNotFoundMessage(configuration: ScoringConfiguration, ruleId:
 }
 
 /** The refusal of a repeated creation: an id that was deleted does not come back. */
-export function alreadyDeleted(what: 'rule' | 'ruleset'): ConfigurationDecision {
+export function alreadyDeleted(what: 'rule' | 'ruleset'): Refusal {
   return {
     outcome: 'rejected',
     code: 'already_deleted',
@@ -101,11 +101,24 @@ export function tooLarge(
   );
 }
 
+/** The refusal of a configuration that holds more than it may, whatever it held before. */
+export function beyondLimits(configuration: ScoringConfiguration): ConfigurationDecision | null {
+  const { rules, rulesets } = configuration;
+  const none = { ...configuration, rules: new Map<never, never>() };
+  return (
+    tooManyActiveRules(none, activeOf(rules)) ??
+    (activeOf(rulesets) > configurationLimits.rulesets ? tooManyActiveRulesets(configuration) : null) ??
+    (rulesets.size > configurationLimits.keptRulesets ? tooManyKept(configuration, 'rulesets') : null) ??
+    (rules.size > configurationLimits.keptRules ? tooManyKept(configuration, 'rules') : null) ??
+    tooLarge(configuration, { rule_id: '' })
+  );
+}
+
 /** The refusal of a rule that gives no points at any time. */
 export function neverCounts({
   starts_at,
   ends_at,
-}: Pick<records.RuleCreated, 'starts_at' | 'ends_at'>): ConfigurationDecision | null {
+}: Pick<records.RuleCreated, 'starts_at' | 'ends_at'>): Refusal | null {
   if (starts_at === undefined || ends_at === undefined || ends_at > starts_at) return null;
   return {
     outcome: 'rejected',

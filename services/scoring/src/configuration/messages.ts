@@ -12,17 +12,26 @@ export type ConfigurationCommand =
   | { type: 'DeleteRule'; payload: records.DeleteRule }
   | { type: 'SetRulesActive'; payload: records.SetRulesActive }
   | { type: 'SetEngagementLevels'; payload: records.SetEngagementLevels }
+  | { type: 'ApplyConfiguration'; payload: records.ApplyConfiguration }
   | ProfileCommand;
 
 /** `done` without an event: the command took effect before. */
 export type ConfigurationDecision =
-  | { outcome: 'done'; events: ConfigurationEvent[] }
+  | {
+      outcome: 'done';
+      events: ConfigurationEvent[];
+      /** Absent: `resultOf` says it. */
+      result?: CommandResult;
+    }
   | {
       outcome: 'rejected';
       code: ProblemCode;
       message: string;
       errors?: { path: string; message: string }[];
     };
+
+/** An expected refusal: the caller is told why, and nothing changes. */
+export type Refusal = Extract<ConfigurationDecision, { outcome: 'rejected' }>;
 
 /** The resource in the form of its route's answer. */
 export type CommandResult = JsonValue;
