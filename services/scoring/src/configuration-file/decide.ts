@@ -82,7 +82,7 @@ class Plan {
       if (seen.has(name) || taken.has(name)) return nameTaken(ruleset.name, index);
       seen.add(name);
       const present = known.get(name);
-      const refused = present ? this.#changeRuleset(present, ruleset, index) : this.#addRuleset(ruleset);
+      const refused = present ? this.#changeRuleset(present, ruleset) : this.#addRuleset(ruleset);
       if (refused) return refused;
       const rulesetId = present?.id ?? this.#idOf(`ruleset:${name}`);
       const ruled = this.#planRules(ruleset, index, rulesetId, byRuleset.get(rulesetId) ?? []);
@@ -110,7 +110,7 @@ class Plan {
     return null;
   }
 
-  #changeRuleset(known: Ruleset, wanted: records.FileRuleset, index: number): Refusal | null {
+  #changeRuleset(known: Ruleset, wanted: records.FileRuleset): null {
     const { name, active } = wanted;
     if (name === known.name && active === known.active) return null;
     this.events.push({

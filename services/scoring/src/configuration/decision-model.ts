@@ -2,6 +2,7 @@
 import type { records } from '@lead-scoring/contracts';
 import {
   isDeletedRule,
+  noProfile,
   type ConfigurationEvent,
   type ProfileRule,
   type ScoringConfiguration,
@@ -103,13 +104,16 @@ export function tooLarge(
 
 /** The refusal of a configuration that holds more than it may, whatever it held before. */
 export function beyondLimits(configuration: ScoringConfiguration): ConfigurationDecision | null {
-  const { rules, rulesets } = configuration;
-  const none = { ...configuration, rules: new Map<never, never>() };
+  const rules = allRulesOf(configuration);
+  const { rulesets } = configuration;
+  const none = { ...configuration, rules: new Map<never, never>(), profile: noProfile };
   return (
     tooManyActiveRules(none, activeOf(rules)) ??
-    (activeOf(rulesets) > configurationLimits.rulesets ? tooManyActiveRulesets(configuration) : null) ??
+    (activeOf(rulesets.values()) > configurationLimits.rulesets
+      ? tooManyActiveRulesets(configuration)
+      : null) ??
     (rulesets.size > configurationLimits.keptRulesets ? tooManyKept(configuration, 'rulesets') : null) ??
-    (rules.size > configurationLimits.keptRules ? tooManyKept(configuration, 'rules') : null) ??
+    (rules.length > configurationLimits.keptRules ? tooManyKept(configuration, 'rules') : null) ??
     tooLarge(configuration, { rule_id: '' })
   );
 }
