@@ -1,6 +1,7 @@
 // `lead-scoring ingest`: sends a file of events.
 import type { Readable } from 'node:stream';
-import { createClient, IngestFailed, RequestFailed, type Client } from '@lead-scoring/client';
+import { IngestFailed, RequestFailed, type Client } from '@lead-scoring/client';
+import { clientOf } from './api-client.js';
 import { CommandFailed, exitCodes, failureOf } from './errors.js';
 import { openEvents, type EventFormat, type EventSource } from './event-source.js';
 import { countRepeats, report } from './ingest-report.js';
@@ -44,11 +45,7 @@ export async function ingest(
       exitCodes.usage,
     );
   if (flags.dryRun === true) return show(source, output);
-  const client = createClient({
-    baseUrl: settings.apiUrl,
-    ...(settings.token !== undefined && { token: settings.token }),
-    ...(settings.ouId !== undefined && { ouId: settings.ouId }),
-  });
+  const client = clientOf(settings);
   const started = Date.now();
   let retries = 0;
   const result = await send(client, source, flags, { output, onRetry: () => (retries += 1) });

@@ -1,6 +1,7 @@
 // `lead-scoring leads`, `explain`, `reset` and `delete`: lists scores, explains or restarts a score, deletes a lead.
-import { createClient, type Client } from '@lead-scoring/client';
+import type { Client } from '@lead-scoring/client';
 import { leadIdOf, normaliseAlias } from '@lead-scoring/contracts';
+import { clientOf, promptRetries } from './api-client.js';
 import { CommandFailed, exitCodes } from './errors.js';
 import { explanation, shortTime } from './explanation.js';
 import { wholeNumber } from './ingest-command.js';
@@ -33,7 +34,7 @@ const sorts = [
 export async function leads(flags: LeadsFlags, settings: Settings, output: Output): Promise<number> {
   const sort = sorts.find((one) => one === (flags.sort ?? '-score'));
   if (!sort) throw new CommandFailed(`--sort must be one of ${sorts.join(', ')}.`, exitCodes.usage);
-  const answer = await clientOf(settings).call('listLeads', {
+  const answer = await clientOf(settings, promptRetries).call('listLeads', {
     query: {
       limit: wholeNumber('--limit', flags.limit ?? '25', 1, 100),
       page: wholeNumber('--page', flags.page ?? '1', 1, 1_000_000),
@@ -81,7 +82,7 @@ export async function explain(
   settings: Settings,
   output: Output,
 ): Promise<number> {
-  const client = clientOf(settings);
+  const client = clientOf(settings, promptRetries);
   const answer = await client.call('explainScore', {
     parameters: { leadID: await leadIdFrom(lead, settings, client) },
     query: {
@@ -106,7 +107,7 @@ export async function resetScore(
   settings: Settings,
   output: Output,
 ): Promise<number> {
-  const client = clientOf(settings);
+  const client = clientOf(settings, promptRetries);
   const { lead_id, previous_score } = await client.call('resetScores', {
     parameters: { leadID: await leadIdFrom(lead, settings, client) },
     body: { ...(reason !== undefined && { reason }) },
@@ -117,7 +118,7 @@ export async function resetScore(
 
 /** @returns the exit code */
 export async function deleteLead(lead: string, settings: Settings, output: Output): Promise<number> {
-  const client = clientOf(settings);
+  const client = clientOf(settings, promptRetries);
   const id = await leadIdFrom(lead, settings, client);
   await client.call('deleteLead', { parameters: { leadID: id } });
   output.note(`Lead ${id} is deleted, with its events, scores, aliases, share links and notifications.\n`);
@@ -147,15 +148,6 @@ async function activeUnit(client: Client): Promise<string> {
   const unit = data.find((one) => one.active) ?? (data.length === 1 ? data[0] : undefined);
   if (!unit) throw new CommandFailed('Name the organizational unit with --ou.', exitCodes.usage);
   return unit.id;
-}
-
-function clientOf(settings: Settings): Client {
-  return createClient({
-    baseUrl: settings.apiUrl,
-    retries: { attempts: 3, firstDelayMs: 200, maximumDelayMs: 2_000 },
-    ...(settings.token !== undefined && { token: settings.token }),
-    ...(settings.ouId !== undefined && { ouId: settings.ouId }),
-  });
 }
 
 function numberOf(flag: string, text: string): number {

@@ -1,5 +1,6 @@
 // `lead-scoring ou list`, `rename` and `end`: the organizational units that the credential may use.
-import { createClient, type Client } from '@lead-scoring/client';
+import type { Client } from '@lead-scoring/client';
+import { clientOf, promptRetries } from './api-client.js';
 import { CommandFailed, exitCodes } from './errors.js';
 import { shortTime } from './explanation.js';
 import { table, type Output } from './output.js';
@@ -18,7 +19,7 @@ export async function listUnits(
   settings: Settings,
   output: Output,
 ): Promise<number> {
-  const units = await unitsOf(clientOf(settings));
+  const units = await unitsOf(clientWithoutUnit(settings));
   output.write(
     flags.json === true
       ? `${JSON.stringify(units, null, 2)}\n`
@@ -39,7 +40,7 @@ export async function renameUnit(
   settings: Settings,
   output: Output,
 ): Promise<number> {
-  const client = clientOf(settings);
+  const client = clientWithoutUnit(settings);
   const found = await unitNamed(unit, client);
   const renamed = await client.call('renameOrgUnit', { parameters: { id: found.id }, body: { name } });
   output.note(`${found.name} is now called ${renamed.name}.\n`);
@@ -53,7 +54,7 @@ export async function endUnit(
   settings: Settings,
   output: Output,
 ): Promise<number> {
-  const client = clientOf(settings);
+  const client = clientWithoutUnit(settings);
   const { id, name } = await unitNamed(unit, client);
   if (flags.yes !== true)
     throw new CommandFailed(
@@ -87,10 +88,7 @@ async function unitsOf(client: Client): Promise<Unit[]> {
   }
 }
 
-function clientOf({ apiUrl, token }: Settings): Client {
-  return createClient({
-    baseUrl: apiUrl,
-    retries: { attempts: 3, firstDelayMs: 200, maximumDelayMs: 2_000 },
-    ...(token !== undefined && { token }),
-  });
+/** Lists and names units: a unit in the settings that does not exist must not be sent along. */
+function clientWithoutUnit(settings: Settings): Client {
+  return clientOf({ ...settings, ouId: undefined }, promptRetries);
 }

@@ -9,7 +9,7 @@ export {
   type KeptPlatform,
   type KeptPlatformOptions,
 } from './kept-platform.js';
-export { freePort } from './ports.js';
+export { freePort, isPortFree } from './ports.js';
 export {
   startProcess,
   type ProcessExit,

@@ -1,7 +1,6 @@
 // Settings of `npm start`: the folder of its files, the gateway's port, access to the servers, and secrets.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import {
   readServerAccess,
@@ -10,7 +9,7 @@ import {
   type ServerAccess,
   type ServiceName,
 } from '@lead-scoring/contracts';
-import { freePort } from '@lead-scoring/platform';
+import { freePort, isPortFree } from '@lead-scoring/platform';
 import { writePrivate } from './private-file.js';
 import { processesPerService } from './processes-per-service.js';
 import type { SystemSecrets } from './system.js';
@@ -50,29 +49,16 @@ export async function readSettings(root: string, environment: NodeJS.ProcessEnv)
 
 /** LEAD_SCORING_PORT, which must be free; unset: 8080, or any free port when that is in use. */
 async function gatewayPort(wanted: string | undefined): Promise<number> {
-  if (wanted === undefined || wanted === '') return (await isFree(defaultPort)) ? defaultPort : freePort();
+  if (wanted === undefined || wanted === '')
+    return (await isPortFree(defaultPort)) ? defaultPort : freePort();
   const port = Number(wanted);
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw new Error(`LEAD_SCORING_PORT is "${wanted}"; it must be a port number from 1 to 65535.`);
-  if (!(await isFree(port)))
+  if (!(await isPortFree(port)))
     throw new Error(
       `Port ${wanted} is in use. Stop what listens there, or set LEAD_SCORING_PORT to another port.`,
     );
   return port;
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => {
-      resolve(false);
-    });
-    server.listen({ port, host: '127.0.0.1' }, () =>
-      server.close(() => {
-        resolve(true);
-      }),
-    );
-  });
 }
 
 /** The environment variables of `npm start` that are settings of the services. */

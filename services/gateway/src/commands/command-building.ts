@@ -81,3 +81,8 @@ export function ouOf({ ouId }: CommandContext): string {
   if (ouId === undefined) throw new Error('a route that belongs to no OU cannot send a command about one');
   return ouId;
 }
+
+/** Each id once, in lower case, in the order of the request: a UUID may be sent in upper case. */
+export function distinctIds(ids: readonly string[]): string[] {
+  return [...new Set(ids.map((id) => id.toLowerCase()))];
+}

@@ -3,6 +3,7 @@ import { records } from '@lead-scoring/contracts';
 import { deriveSecret } from '../credentials/derived-secrets.js';
 import {
   command,
+  distinctIds,
   inOrganisation,
   ouOf,
   type CommandBuilders,
@@ -50,7 +51,7 @@ export const identityCommands = {
       token_hash: hash,
       last_four: lastFour,
       role,
-      ou_ids: distinct(ou_ids ?? [ouOf(input)]),
+      ou_ids: distinctIds(ou_ids ?? [ouOf(input)]),
       expires_at: expires_at ?? null,
       rate_limit: rate_limit ?? null,
       standard_rate_limit: input.standardRateLimit,
@@ -76,7 +77,7 @@ export const identityCommands = {
       secret_hash: hash,
       last_four: lastFour,
       scopes: [...new Set(scopes)],
-      ou_ids: distinct(ou_ids ?? [ouOf(input)]),
+      ou_ids: distinctIds(ou_ids ?? [ouOf(input)]),
       rate_limit: rate_limit ?? null,
       standard_rate_limit: input.standardRateLimit,
       created_by: input.credentialId,
@@ -106,8 +107,4 @@ export const identityCommands = {
 
 function management(input: CommandContext) {
   return { ou_id: ouOf(input), requested_by: input.credentialId };
-}
-
-function distinct(ids: readonly string[]): string[] {
-  return [...new Set(ids.map((id) => id.toLowerCase()))];
 }

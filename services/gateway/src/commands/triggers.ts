@@ -1,6 +1,7 @@
 // The definitions of triggers from their request bodies, with defaults for omitted fields.
 import type { records, routes } from '@lead-scoring/contracts';
 import type { z } from 'zod';
+import { distinctIds } from './command-building.js';
 
 type BodyOf<Route extends { body: z.ZodType }> = z.output<Route['body']>;
 
@@ -16,7 +17,7 @@ export function milestoneOf(body: BodyOf<typeof routes.createTrigger>): records.
       ...(above !== undefined && { above }),
       cooldown_seconds,
     },
-    channel_ids: distinct(channel_ids),
+    channel_ids: distinctIds(channel_ids),
   };
 }
 
@@ -28,15 +29,11 @@ export function sequenceOf(body: BodyOf<typeof routes.createSequence>): records.
     steps: steps
       ? steps.map(({ event_type, attribute_filters = [] }) => ({ event_type, attribute_filters }))
       : event_types.map((event_type) => ({ event_type, attribute_filters: [] })),
-    channel_ids: distinct(channel_ids),
+    channel_ids: distinctIds(channel_ids),
   };
 }
 
 export function surgeOf(body: BodyOf<typeof routes.createSurgeTrigger>): records.SurgeDefinition {
   const { cooldown_seconds = body.window_seconds, channel_ids, ...rest } = body;
-  return { kind: 'surge', ...rest, cooldown_seconds, channel_ids: distinct(channel_ids) };
-}
-
-function distinct(ids: readonly string[]): string[] {
-  return [...new Set(ids.map((id) => id.toLowerCase()))];
+  return { kind: 'surge', ...rest, cooldown_seconds, channel_ids: distinctIds(channel_ids) };
 }
