@@ -129,7 +129,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listProfileRules: () => ({}),
   setProfileRulesActive: ({ ouId, profileRuleId }) => ({
     parameters: { ouId },
-    body: { rule_ids: [profileRuleId], updates: { active: true } },
+    body: { rule_ids: [profileRuleId], updates: { active: false } },
   }),
   testProfile: ({ leadId }) => ({ body: { lead_id: leadId } }),
   testEngagementRules: ({ leadId, rulesetId, ruleId, eventType, mark }) => ({
