@@ -1,6 +1,6 @@
 // `lead-scoring leads`, `explain`, `reset` and `delete`: lists scores, explains or restarts a score, deletes a lead.
 import type { Client } from '@lead-scoring/client';
-import { leadIdOf, normaliseAlias } from '@lead-scoring/contracts';
+import { gridCells, leadIdOf, normaliseAlias, type GridCell } from '@lead-scoring/contracts';
 import { clientOf, promptRetries } from './api-client.js';
 import { CommandFailed, exitCodes } from './errors.js';
 import { explanation, shortTime } from './explanation.js';
@@ -12,6 +12,7 @@ export interface LeadsFlags {
   minScore?: string;
   maxScore?: string;
   level?: string;
+  grid?: string;
   search?: string;
   sort?: string;
   limit?: string;
@@ -42,6 +43,7 @@ export async function leads(flags: LeadsFlags, settings: Settings, output: Outpu
       ...(flags.minScore !== undefined && { min_score: numberOf('--min-score', flags.minScore) }),
       ...(flags.maxScore !== undefined && { max_score: numberOf('--max-score', flags.maxScore) }),
       ...(flags.level !== undefined && { level: flags.level }),
+      ...(flags.grid !== undefined && { grid: cellOf(flags.grid) }),
       ...(flags.search !== undefined && { q: flags.search }),
     },
   });
@@ -66,6 +68,12 @@ export async function leads(flags: LeadsFlags, settings: Settings, output: Outpu
   );
   output.note(`${answer.data.length} of ${answer.total.toLocaleString('en')} leads\n`);
   return exitCodes.done;
+}
+
+function cellOf(given: string): GridCell {
+  const cell = gridCells.find((one) => one === given.toUpperCase());
+  if (!cell) throw new CommandFailed('--grid must be a cell of the grid, A1 to D4.', exitCodes.usage);
+  return cell;
 }
 
 export interface ExplainFlags {

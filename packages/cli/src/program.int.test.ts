@@ -417,9 +417,19 @@ test('leads are a table, or JSON', async () => {
     created_at: '2026-01-31T09:30:00.000Z',
   };
   answer = () => ({ body: { data: [lead], total: 1, page: 1, limit: 25 } });
-  const shown = await command(['leads', '--min-score', '10', '--level', 'Hot', '--search', 'ada']);
+  const shown = await command([
+    'leads',
+    '--min-score',
+    '10',
+    '--level',
+    'Hot',
+    '--grid',
+    'a1',
+    '--search',
+    'ada',
+  ]);
   expect(shown.written.split('\n')[1]).toMatch(/^ {3}87 {2}Hot {4}Ada \[31m .*2026-01-31 09:30/);
-  expect(seen[0]?.url).toBe('/leads?limit=25&page=1&sort=-score&min_score=10&level=Hot&q=ada');
+  expect(seen[0]?.url).toBe('/leads?limit=25&page=1&sort=-score&min_score=10&level=Hot&grid=A1&q=ada');
   expect(JSON.parse((await command(['--json', 'leads'])).written)).toMatchObject({ total: 1 });
 });
 

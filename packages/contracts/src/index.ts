@@ -6,6 +6,7 @@ export * from './vocabulary/distinct-values.js';
 export * from './vocabulary/event-types.js';
 export type { AttributeFilterForm } from './vocabulary/filter-forms.js';
 export * from './vocabulary/filters.js';
+export { gridCells, type Grid, type GridCell, type GridDigit, type GridLetter } from './vocabulary/grid.js';
 export * from './vocabulary/identity.js';
 export * from './vocabulary/json.js';
 export * from './vocabulary/lead-fields.js';

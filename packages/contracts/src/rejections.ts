@@ -64,6 +64,7 @@ export const problemTypes = {
   trigger_not_found: { status: 404, title: 'The trigger does not exist' },
   job_not_found: { status: 404, title: 'The job does not exist' },
   delivery_not_found: { status: 404, title: 'The delivery does not exist' },
+  grid_not_found: { status: 404, title: 'There is no grid' },
   level_not_found: { status: 404, title: 'The level does not exist' },
   share_not_found: { status: 404, title: 'The share link does not exist' },
   share_expired: { status: 410, title: 'The share link has expired' },

@@ -20,5 +20,7 @@ export const explanationReads = {
     ProfileRulesActivationChanged: 'taken',
     ProfileMappingAdded: 'taken',
     ProfileMappingRemoved: 'taken',
+    ProfileLevelsSet: 'taken',
+    ScoringGridSet: 'taken',
   },
 } as const satisfies ReadTable;

@@ -11,7 +11,9 @@ export type ConfigurationEvent =
   | { type: 'RulesetDeleted'; payload: records.RulesetDeleted }
   | { type: 'RulesActivationChanged'; payload: records.RulesActivationChanged }
   | { type: 'EngagementLevelsSet'; payload: records.EngagementLevelsSet }
-  | ProfileConfigurationEvent;
+  | ProfileConfigurationEvent
+  | { type: 'ProfileLevelsSet'; payload: records.ProfileLevelsSet }
+  | { type: 'ScoringGridSet'; payload: records.ScoringGridSet };
 
 /** The record declaration of each configuration event. */
 export const configurationRecords: {
@@ -29,6 +31,8 @@ export const configurationRecords: {
   ProfileRulesActivationChanged: records.profileRulesActivationChanged,
   ProfileMappingAdded: records.profileMappingAdded,
   ProfileMappingRemoved: records.profileMappingRemoved,
+  ProfileLevelsSet: records.profileLevelsSet,
+  ScoringGridSet: records.scoringGridSet,
 };
 
 /** The configuration event in a record; null for any other record. */

@@ -1,6 +1,6 @@
 // An OU's scoring configuration, folded from its events. Scoring decides with it; share and notification explain with their own
 // folds of it. Pure.
-import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import { filterLabel, type Grid, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from './configuration-events.js';
 import { shortenLabel } from './filter-label.js';
 import { ruleLimitsOf, rulesetLimitsOf } from './limits.js';
@@ -30,6 +30,10 @@ export interface ScoringConfiguration {
   readonly former_rulesets: ReadonlyMap<string, FormerRuleset>;
   /** Absent until profile scoring is configured for the first time. */
   readonly profile?: ProfileConfiguration;
+  /** Absent until they are set for the first time. */
+  readonly profile_levels?: readonly EngagementLevel[];
+  /** Absent where there is none. */
+  readonly grid?: Grid;
 }
 
 export type FormerRuleset = Pick<Ruleset, 'name' | 'score_type'>;
@@ -83,6 +87,17 @@ export function evolveConfiguration(
     }
     case 'EngagementLevelsSet':
       return { ...configuration, version, levels: event.payload.levels };
+    case 'ProfileLevelsSet':
+      return { ...configuration, version, profile_levels: event.payload.levels };
+    case 'ScoringGridSet': {
+      const changed: { -readonly [Key in keyof ScoringConfiguration]: ScoringConfiguration[Key] } = {
+        ...configuration,
+        version,
+      };
+      if (event.payload.grid) changed.grid = event.payload.grid;
+      else delete changed.grid;
+      return changed;
+    }
     case 'ProfileRuleCreated':
     case 'ProfileRulesActivationChanged':
     case 'ProfileMappingAdded':

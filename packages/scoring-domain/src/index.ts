@@ -4,6 +4,7 @@ export * from './configuration-events.js';
 export * from './configuration.js';
 export * from './contributions.js';
 export * from './explanation.js';
+export * from './grid.js';
 export * from './level-crossing.js';
 export * from './filter-label.js';
 export * from './level-history.js';

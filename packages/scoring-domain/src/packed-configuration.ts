@@ -1,5 +1,5 @@
 // The text form in which services store a configuration.
-import type { routeDeclarations } from '@lead-scoring/contracts';
+import type { Grid, routeDeclarations } from '@lead-scoring/contracts';
 import type { FormerRuleset, ScoringConfiguration } from './configuration.js';
 import { packedProfile, unpackedProfile, type PackedProfile } from './profile-configuration.js';
 import type { FormerRule } from './rule-words.js';
@@ -10,7 +10,7 @@ type Ruleset = routeDeclarations.Ruleset;
 
 /** Serialises a configuration as one JSON text. `unpackConfiguration` reads it back. */
 export function packConfiguration(configuration: ScoringConfiguration): string {
-  const { rulesets, rules, levels, former, former_rulesets, profile } = configuration;
+  const { rulesets, rules, levels, former, former_rulesets, profile, profile_levels, grid } = configuration;
   return JSON.stringify({
     rulesets: [...rulesets.values()],
     rules: [...rules.values()],
@@ -18,6 +18,8 @@ export function packConfiguration(configuration: ScoringConfiguration): string {
     ...(former.size > 0 && { former: [...former] }),
     ...(profile && { profile: packedProfile(profile) }),
     ...(former_rulesets.size > 0 && { former_rulesets: [...former_rulesets] }),
+    ...(profile_levels && { profile_levels }),
+    ...(grid && { grid }),
   });
 }
 
@@ -34,6 +36,8 @@ export function unpackConfiguration(
     former = [],
     profile,
     former_rulesets = [],
+    profile_levels,
+    grid,
   } = JSON.parse(text) as {
     rulesets: Ruleset[];
     rules: Rule[];
@@ -41,6 +45,8 @@ export function unpackConfiguration(
     former?: [string, FormerRule[]][];
     profile?: PackedProfile;
     former_rulesets?: [string, FormerRuleset][];
+    profile_levels?: EngagementLevel[];
+    grid?: Grid;
   };
   return {
     ...identity,
@@ -50,5 +56,7 @@ export function unpackConfiguration(
     former: new Map(former),
     ...(profile && { profile: unpackedProfile(profile) }),
     former_rulesets: new Map(former_rulesets),
+    ...(profile_levels && { profile_levels }),
+    ...(grid && { grid }),
   };
 }

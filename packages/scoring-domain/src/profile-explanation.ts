@@ -3,6 +3,7 @@ import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from './configuration.js';
 import type { ExplainedLead } from './explanation.js';
 import { shortenLabel } from './filter-label.js';
+import { levelOf } from './levels.js';
 import { noProfile, profileEventType } from './profile-configuration.js';
 import { ruleWordsAsOf, type RuleWords } from './rule-words.js';
 
@@ -75,7 +76,7 @@ export function explainProfile(
     lead_name: lead.name,
     score_type: 'profile',
     score,
-    level: null,
+    level: levelOf(then.profile_levels ?? [], score),
     top_drivers: largestFirst(drivers.values()).slice(0, shownDrivers),
     snapshot: activeWeights(then),
     decay_applied: 0,

@@ -145,6 +145,10 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
       })),
     ),
   ],
+  listProfileLevels: [nothing],
+  setProfileLevels: [nothing],
+  getScoringGrid: [nothing],
+  setScoringGrid: [nothing],
   listChannels: [nothing],
   createChannel: [nothing],
   replaceChannel: [

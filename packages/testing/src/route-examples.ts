@@ -139,6 +139,12 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
       rules: [{ ruleset_id: rulesetId, replaces: ruleId, event_type: eventType, weight: 3 }],
     },
   }),
+  listProfileLevels: () => ({}),
+  setProfileLevels: ({ mark }) => ({ body: { levels: [levelOf(`Fit ${mark}`)] } }),
+  getScoringGrid: () => ({}),
+  setScoringGrid: () => ({
+    body: { grid: { profile: { A: 30, B: 20, C: 10 }, engagement: { 1: 30, 2: 20, 3: 10 } } },
+  }),
   listChannels: () => ({}),
   createChannel: ({ mark }) => ({ body: channelOf(`Another ${mark}`) }),
   replaceChannel: ({ channelId, mark }) => ({

@@ -6,6 +6,7 @@ import { configurationQueries } from './configuration/queries.js';
 import type { PublishedConfigurations } from './configuration/published.js';
 import { explanationQueries } from './explanation/queries.js';
 import { leadQueries } from './leads/queries.js';
+import { gridQueries } from './levels/queries.js';
 import { profileQueries } from './profile/queries.js';
 import { ruleTestQueries } from './rule-tests/queries.js';
 import { ruleHistoryQueries } from './rule-history/queries.js';
@@ -26,5 +27,6 @@ export function scoringQueries(
     ...profileQueries({ readModel, configurations }),
     ...ruleTestQueries({ readModel, configurations, now }),
     ...configurationFileQueries(configurations),
+    ...gridQueries(configurations),
   ];
 }

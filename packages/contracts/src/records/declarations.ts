@@ -5,6 +5,7 @@ export * from './ingest.js';
 export * from './jobs.js';
 export * from './lead-levels.js';
 export * from './notification.js';
+export * from './profile-levels.js';
 export * from './profile-scoring.js';
 export * from './rule-limits.js';
 export * from './score-adjusted.js';

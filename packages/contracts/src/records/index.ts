@@ -3,6 +3,7 @@ import { configurationFileRecords } from './configuration-file.js';
 import { gatewayRecords } from './gateway.js';
 import { ingestRecords } from './ingest.js';
 import { notificationRecords } from './notification.js';
+import { profileLevelRecords } from './profile-levels.js';
 import { profileScoringRecords } from './profile-scoring.js';
 import type { RecordDeclaration, TopicName } from './record.js';
 import { scoreAdjustedRecords } from './score-adjusted.js';
@@ -19,6 +20,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...profileScoringRecords,
   ...scoreAdjustedRecords,
   ...configurationFileRecords,
+  ...profileLevelRecords,
   ...notificationRecords,
   ...shareRecords,
   ...siteAnalysisRecords,
@@ -36,6 +38,7 @@ type ServiceRecord =
   | (typeof profileScoringRecords)[number]
   | (typeof scoreAdjustedRecords)[number]
   | (typeof configurationFileRecords)[number]
+  | (typeof profileLevelRecords)[number]
   | (typeof notificationRecords)[number]
   | (typeof shareRecords)[number]
   | (typeof ruleRecords)[number]

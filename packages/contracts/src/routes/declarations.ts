@@ -10,6 +10,7 @@ export * from './jobs.js';
 export * from './leads.js';
 export * from './milestone-triggers.js';
 export * from './notification-channels.js';
+export * from './profile-levels.js';
 export * from './profile-rules.js';
 export * from './profile-scoring.js';
 export { ruleTestLimits, type EngagementTest, type EngagementTestForm } from './rule-tests.js';

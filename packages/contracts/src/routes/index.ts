@@ -9,6 +9,7 @@ import * as jobs from './jobs.js';
 import * as leads from './leads.js';
 import * as milestones from './milestone-triggers.js';
 import * as channels from './notification-channels.js';
+import * as profileLevels from './profile-levels.js';
 import * as profiles from './profile-scoring.js';
 import type { RouteDeclaration } from './route.js';
 import * as ruleTests from './rule-tests.js';
@@ -66,6 +67,10 @@ export const routes = {
   testEngagementRules: ruleTests.testEngagementRules,
   getConfiguration: configurationFile.getConfiguration,
   putConfiguration: configurationFile.putConfiguration,
+  listProfileLevels: profileLevels.listProfileLevels,
+  setProfileLevels: profileLevels.setProfileLevels,
+  getScoringGrid: profileLevels.getScoringGrid,
+  setScoringGrid: profileLevels.setScoringGrid,
   listChannels: channels.listChannels,
   createChannel: channels.createChannel,
   replaceChannel: channels.replaceChannel,

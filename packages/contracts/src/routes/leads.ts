@@ -14,6 +14,7 @@ import {
   time,
   pastTimeParameter,
 } from '../common.js';
+import { gridCell } from '../vocabulary/grid.js';
 import { alias } from '../vocabulary/identity.js';
 import { limitedDriverFields } from '../vocabulary/webhook.js';
 import { resetReason } from '../records/score-adjusted.js';
@@ -36,6 +37,15 @@ const scores = z.strictObject({
     .optional()
     .describe('Absent until profile scoring is configured for the organizational unit.'),
 });
+const inGrid = {
+  profile_level: leadLevel
+    .nullable()
+    .optional()
+    .describe('The profile level that the profile score is in. Absent until profile scoring is configured.'),
+  grid: gridCell
+    .optional()
+    .describe('The cell of the two scores, by the grid of now. Absent where the OU has no grid.'),
+};
 
 export const lead = z
   .strictObject({
@@ -48,6 +58,7 @@ export const lead = z
     score,
     scores,
     level,
+    ...inGrid,
     rulesets: z.array(z.strictObject({ ruleset_id: id, name: z.string().max(100), score })).max(1_000),
     event_count: z.int().min(0),
     last_activity_at: time,
@@ -89,6 +100,11 @@ export const listLeads = defineRoute({
       .describe(
         'Id or name of an engagement level: leads whose score is in it, and within the other bounds.',
       ),
+    grid: gridCell
+      .optional()
+      .describe(
+        'A cell of the grid of profile by engagement: leads whose scores are in it, and within the other bounds. 404 `grid_not_found` where the OU has no grid.',
+      ),
     owner: name(200).optional(),
     q: name(200).optional().describe('Text within name, company or an alias.'),
     sort,
@@ -97,7 +113,7 @@ export const listLeads = defineRoute({
     min_position: minPosition,
   }),
   responses: { 200: { description: 'Leads', schema: page(lead) } },
-  problems: ['level_not_found'],
+  problems: ['level_not_found', 'grid_not_found'],
 });
 
 export const searchLeads = defineRoute({
@@ -140,6 +156,7 @@ export const getScore = defineRoute({
         score,
         scores,
         level,
+        ...inGrid,
         rulesets: lead.shape.rulesets,
         last_activity_at: time,
       }),

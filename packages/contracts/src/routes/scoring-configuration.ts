@@ -172,7 +172,7 @@ export const listRules = defineRoute({
   problems: [],
 });
 
-export const engagementLevel = z.strictObject({ id, ...levelFields }).meta({ id: 'EngagementLevel' });
+export const engagementLevel = z.strictObject({ id, ...levelFields }).meta({ id: 'Level' });
 export type EngagementLevel = z.infer<typeof engagementLevel>;
 
 const levelForm = inOrder({
@@ -180,9 +180,25 @@ const levelForm = inOrder({
   ...levelFields,
   min_score: levelFields.min_score.default(null),
   max_score: levelFields.max_score.default(null),
-}).meta({ id: 'EngagementLevelForm' });
+}).meta({ id: 'LevelForm' });
 
-const levelList = z.strictObject({ levels: z.array(engagementLevel).max(maximumLevels) });
+export const levelList = z.strictObject({ levels: z.array(engagementLevel).max(maximumLevels) });
+
+/** The body of PUT of a list of levels. */
+export const levelsForm = z
+  .strictObject({
+    levels: z.array(levelForm).max(maximumLevels, `must be at most ${String(maximumLevels)} levels`),
+  })
+  .meta({
+    id: 'LevelsForm',
+    example: {
+      levels: [
+        { name: 'Cold', min_score: null, max_score: 9, color: '#4c6ef5' },
+        { name: 'Warm', min_score: 10, max_score: 49, color: '#f59f00' },
+        { name: 'Hot', min_score: 50, max_score: null, color: '#e8590c' },
+      ],
+    },
+  });
 
 export const listEngagementLevels = defineRoute({
   name: 'listEngagementLevels',
@@ -209,20 +225,7 @@ export const setEngagementLevels = defineRoute({
   summary: 'Replace the engagement levels',
   description:
     'The whole list: a level that is not in it is gone. Bounds are inclusive, and no score may be in two levels (409 `levels_overlap`); it may be in none. A level is what a score is called when it is read: no score changes, and the new levels are in the next answer. A level without `id` keeps the id of the present level of its name.',
-  body: z
-    .strictObject({
-      levels: z.array(levelForm).max(maximumLevels, `must be at most ${String(maximumLevels)} levels`),
-    })
-    .meta({
-      id: 'EngagementLevelsForm',
-      example: {
-        levels: [
-          { name: 'Cold', min_score: null, max_score: 9, color: '#4c6ef5' },
-          { name: 'Warm', min_score: 10, max_score: 49, color: '#f59f00' },
-          { name: 'Hot', min_score: 50, max_score: null, color: '#e8590c' },
-        ],
-      },
-    }),
+  body: levelsForm,
   responses: { 200: { description: 'The levels, with their ids', schema: levelList } },
   problems: ['levels_overlap', 'duplicate_name'],
 });

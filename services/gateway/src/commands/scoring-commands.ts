@@ -73,6 +73,12 @@ export const scoringCommands = {
 
   setEngagementLevels: (input) =>
     command(records.setEngagementLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
+
+  setProfileLevels: (input) =>
+    command(records.setProfileLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
+
+  setScoringGrid: (input) =>
+    command(records.setScoringGrid, ouOf(input), { ...inUnit(input), grid: input.body.grid }),
 } satisfies Partial<CommandBuilders>;
 
 /** Refuses fields that validation has dropped from the raw body, so that they are not ignored silently. */

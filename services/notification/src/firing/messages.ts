@@ -22,6 +22,8 @@ export const firingReads = {
     ProfileRulesActivationChanged: 'ignored',
     ProfileMappingAdded: 'ignored',
     ProfileMappingRemoved: 'ignored',
+    ProfileLevelsSet: 'ignored',
+    ScoringGridSet: 'ignored',
   },
   'ingest.events': {
     EventsIngested: 'taken',

@@ -41,6 +41,8 @@ export const scoringConfiguration = aggregate<ScoringConfigurationShape>({
     AddProfileMapping: records.addProfileMapping,
     RemoveProfileMapping: records.removeProfileMapping,
     ApplyConfiguration: records.applyConfiguration,
+    SetProfileLevels: records.setProfileLevels,
+    SetScoringGrid: records.setScoringGrid,
   },
   events: configurationRecords,
   keyOf: ({ payload }) => payload.ou_id,

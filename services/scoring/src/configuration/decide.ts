@@ -16,6 +16,7 @@ import {
 } from '@lead-scoring/scoring-domain';
 import { applyConfiguration } from '../configuration-file/decide.js';
 import { setEngagementLevels } from '../levels/decide.js';
+import { decideGridCommand, gridResultOf } from '../levels/decide-grid.js';
 import { decideProfileConfiguration, profileRuleWarnings } from '../profile/decide-configuration.js';
 import {
   alreadyDeleted,
@@ -76,6 +77,9 @@ function decideCommand(
       return decideProfileConfiguration(command, configuration);
     case 'ApplyConfiguration':
       return applyConfiguration(command.payload, configuration);
+    case 'SetProfileLevels':
+    case 'SetScoringGrid':
+      return decideGridCommand(command, configuration);
   }
 }
 
@@ -105,6 +109,9 @@ export function resultOf(
       return asResult(configuration.profile?.mappings.get(command.payload.mapping_id));
     case 'RemoveProfileMapping':
       return null;
+    case 'SetProfileLevels':
+    case 'SetScoringGrid':
+      return gridResultOf(command, configuration);
     case 'SetProfileRulesActive':
     case 'SetRulesActive': {
       const ids = [...new Set(command.payload.rule_ids.map((id) => id.toLowerCase()))];

@@ -1,6 +1,7 @@
 // Commands that change an OU's configuration, and the decision that follows each.
 import type { JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from '@lead-scoring/scoring-domain';
+import type { GridCommand } from '../levels/decide-grid.js';
 import type { ProfileCommand } from '../profile/messages.js';
 
 export type ConfigurationCommand =
@@ -13,7 +14,8 @@ export type ConfigurationCommand =
   | { type: 'SetRulesActive'; payload: records.SetRulesActive }
   | { type: 'SetEngagementLevels'; payload: records.SetEngagementLevels }
   | { type: 'ApplyConfiguration'; payload: records.ApplyConfiguration }
-  | ProfileCommand;
+  | ProfileCommand
+  | GridCommand;
 
 /** `done` without an event: the command took effect before. */
 export type ConfigurationDecision =

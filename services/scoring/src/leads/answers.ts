@@ -1,6 +1,6 @@
 // The answers about stored leads, with the current levels and the current names of rulesets.
 import type { routeDeclarations } from '@lead-scoring/contracts';
-import { levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { cellOf, levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { leadOfKey } from '../keys.js';
 import type { LeadDocument } from './documents.js';
 import type { LeadPage } from './stored-leads.js';
@@ -16,6 +16,17 @@ export function pageAnswer(
     page,
     limit,
     ...(next_cursor !== undefined && { next_cursor }),
+  };
+}
+
+/** The profile level of a lead, and its cell in the grid, where the OU has configured them. */
+function inGrid(
+  { score, profile }: Pick<LeadDocument, 'score' | 'profile'>,
+  { profile: scoring, profile_levels = [], grid }: ScoringConfiguration,
+): Pick<routeDeclarations.Lead, 'profile_level' | 'grid'> {
+  return {
+    ...(scoring && { profile_level: levelOf(profile_levels, profile?.score ?? 0) }),
+    ...(grid && { grid: cellOf(grid, { engagement: score, profile: profile?.score }) }),
   };
 }
 
@@ -35,6 +46,7 @@ export function leadAnswer(
     score,
     scores: { engagement: score, ...(configuration.profile && { profile: document.profile?.score ?? 0 }) },
     level: levelOf(configuration.levels, score),
+    ...inGrid(document, configuration),
     rulesets: [...rulesets, ...profileShares(document)].map((share) => ({
       ruleset_id: share.ruleset_id,
       name: rulesetName(configuration, share.ruleset_id),

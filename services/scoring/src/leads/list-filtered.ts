@@ -33,9 +33,11 @@ export async function listFiltered(
   ouId: string,
   query: ListQuery,
   { low, high }: ScoreRange,
+  profile: ScoreRange = everyScore,
 ): Promise<LeadPage> {
   const conditions: Filter<LeadDocument>[] = [{ _id: leadKeysOf(ouId) }];
   if (low > everyScore.low || high < everyScore.high) conditions.push({ score: { $gte: low, $lte: high } });
+  if (profile.low > everyScore.low || profile.high < everyScore.high) conditions.push(profileWithin(profile));
   if (query.owner !== undefined) conditions.push({ owner: query.owner });
   if (query.q !== undefined) conditions.push(textCondition(query.q));
   const direction = query.sort.startsWith('-') ? -1 : 1;
@@ -78,6 +80,12 @@ export async function listFiltered(
     const end = documents.at(-1);
     return { documents, total, next_cursor: end && found.length > query.limit ? nextCursor(end) : undefined };
   });
+}
+
+/** A lead without a profile score counts as 0. */
+function profileWithin({ low, high }: ScoreRange): Filter<LeadDocument> {
+  const within: Filter<LeadDocument> = { 'profile.score': { $gte: low, $lte: high } };
+  return low <= 0 && 0 <= high ? { $or: [within, { 'profile.score': { $exists: false } }] } : within;
 }
 
 /** @throws InvalidCursor */

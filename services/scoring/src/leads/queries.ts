@@ -8,7 +8,7 @@ import type { AwaitPositions } from '../visibility.js';
 import { leadAnswer, pageAnswer } from './answers.js';
 import { listByScore } from './list-by-score.js';
 import { listFiltered } from './list-filtered.js';
-import { everyLevel, requireLevel, scoreRange } from './score-range.js';
+import { everyLevel, requireCell, requireLevel, scoreRange } from './score-range.js';
 import { searchLeads } from './search.js';
 import { findLead } from './stored-leads.js';
 
@@ -28,13 +28,14 @@ export function leadQueries({
       await awaitPositions(context);
       const byScore = query.sort === 'score' || query.sort === '-score';
       const loading = loadOne(configurations, context.ouId);
-      // The list waits for the configuration only if the query names a level.
+      // The list waits for the configuration only if the query names a level or a cell.
       const level = query.level === undefined ? everyLevel : requireLevel(await loading, query.level);
-      const range = scoreRange(query, level);
+      const cell = query.grid === undefined ? null : requireCell(await loading, query.grid);
+      const range = scoreRange(query, level, cell?.engagement);
       const [page, configuration] = await Promise.all([
-        byScore && query.owner === undefined && query.q === undefined
+        byScore && query.owner === undefined && query.q === undefined && !cell
           ? listByScore(readModel, context.ouId, query, range)
-          : listFiltered(readModel, context.ouId, query, range),
+          : listFiltered(readModel, context.ouId, query, range, cell?.profile),
         loading,
       ]);
       return pageAnswer(page, query, configuration);
@@ -53,8 +54,20 @@ export function leadQueries({
         findLead(readModel, context.ouId, params.leadID),
         loadOne(configurations, context.ouId),
       ]);
-      const { id, score, scores, level, rulesets, last_activity_at } = leadAnswer(found, configuration);
-      return { lead_id: id, score, scores, level, rulesets, last_activity_at };
+      const { id, score, scores, level, profile_level, grid, rulesets, last_activity_at } = leadAnswer(
+        found,
+        configuration,
+      );
+      return {
+        lead_id: id,
+        score,
+        scores,
+        level,
+        ...(profile_level !== undefined && { profile_level }),
+        ...(grid && { grid }),
+        rulesets,
+        last_activity_at,
+      };
     }),
   ];
 }

@@ -1,6 +1,6 @@
 // The range of scores of a list: from the bounds and the level of its query.
-import type { routeDeclarations } from '@lead-scoring/contracts';
-import { levelNamed, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import type { GridCell, routeDeclarations } from '@lead-scoring/contracts';
+import { levelNamed, rangesOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { ProblemError } from '@lead-scoring/service';
 import type { ScoreRange } from './histogram-fold.js';
 
@@ -22,13 +22,25 @@ export function requireLevel(configuration: ScoringConfiguration, idOrName: stri
   return level;
 }
 
-/** The intersection of the requested bounds with the level's. */
+/** @throws ProblemError 404 `grid_not_found` */
+export function requireCell({ grid }: ScoringConfiguration, cell: GridCell): ReturnType<typeof rangesOf> {
+  if (!grid)
+    throw new ProblemError(
+      404,
+      'grid_not_found',
+      'This organizational unit has no grid of profile by engagement. PUT /scoring/grid sets it.',
+    );
+  return rangesOf(grid, cell);
+}
+
+/** The intersection of the requested bounds with the level's and the grid's. */
 export function scoreRange(
   { min_score, max_score }: { min_score?: number | undefined; max_score?: number | undefined },
   level: LevelBounds,
+  cell: ScoreRange = everyScore,
 ): ScoreRange {
   return {
-    low: Math.max(Math.ceil(min_score ?? everyScore.low), level.min_score ?? everyScore.low),
-    high: Math.min(Math.floor(max_score ?? everyScore.high), level.max_score ?? everyScore.high),
+    low: Math.max(Math.ceil(min_score ?? everyScore.low), level.min_score ?? everyScore.low, cell.low),
+    high: Math.min(Math.floor(max_score ?? everyScore.high), level.max_score ?? everyScore.high, cell.high),
   };
 }

@@ -10,22 +10,21 @@ import {
 import type { LeadEvent, ScoreEvent } from '../scores/messages.js';
 
 type Levels = ScoringConfiguration['levels'];
+type ScoreType = records.LeadLevelChanged['score_type'];
 
 /**
  * The events of a batch with the crossings that follow its decisions.
- * @param levelsOf an OU's levels in the version of the configuration that decided
+ * @param levelsOf an OU's levels of engagement or of profile scores, in the version of the configuration that decided
  */
 export function withCrossings(
   events: readonly LeadEvent[],
-  levelsOf: (ouId: string) => Levels,
+  levelsOf: (ouId: string, scoreType: ScoreType) => Levels,
 ): readonly ScoreEvent[] {
   const followed: ScoreEvent[] = [];
   for (const event of events) {
     followed.push(event);
     if (event.type === 'LeadRemoved') continue;
-    // The levels are those of engagement scores.
-    if (event.type === 'ScoreAdjusted' && event.payload.score_type !== 'engagement') continue;
-    const payload = levelChangeOf(event.payload, levelsOf(event.payload.ou_id));
+    const payload = levelChangeOf(event.payload, levelsOf(event.payload.ou_id, scoreTypeOf(event.payload)));
     if (payload) followed.push({ type: 'LeadLevelChanged', payload });
   }
   return followed;
@@ -41,7 +40,7 @@ function levelChangeOf(decision: ScoreDecision, levels: Levels): records.LeadLev
   return {
     ou_id,
     lead_id,
-    score_type: 'engagement',
+    score_type: scoreTypeOf(decision),
     ...crossing,
     previous_score,
     score,
@@ -52,7 +51,12 @@ function levelChangeOf(decision: ScoreDecision, levels: Levels): records.LeadLev
   };
 }
 
+function scoreTypeOf(decision: ScoreDecision): ScoreType {
+  return 'scored_events' in decision ? 'engagement' : decision.score_type;
+}
+
 function causeOf(decision: ScoreDecision): records.LeadLevelChanged['cause'] {
   if ('scored_events' in decision) return 'events';
+  if (decision.score_type === 'profile') return 'profile';
   return resetsScore(decision) ? 'reset' : 'decay';
 }

@@ -1,17 +1,38 @@
 // Decides on an OU's engagement levels: pure. No two levels of an OU overlap.
 import { nameBasedId, type records, type routeDeclarations } from '@lead-scoring/contracts';
-import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import type { ConfigurationEvent, ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { ConfigurationDecision } from '../configuration/messages.js';
 
 type Level = routeDeclarations.EngagementLevel;
 type Bounds = Pick<Level, 'min_score' | 'max_score'>;
 
-/** Replaces the whole list. A repeated list is a no-op, even if its levels are sent without ids. */
 export function setEngagementLevels(
   command: records.SetEngagementLevels,
   configuration: ScoringConfiguration,
 ): ConfigurationDecision {
-  const levels = withIds(command, configuration);
+  return decideLevels(command, configuration, {
+    known: configuration.levels,
+    kind: 'level',
+    event: (payload) => ({ type: 'EngagementLevelsSet', payload }),
+  });
+}
+
+interface LevelKind {
+  /** The present list. */
+  known: readonly Level[];
+  /** A part of the names that new ids are made of. */
+  kind: 'level' | 'profile-level';
+  event: (payload: records.EngagementLevelsSet) => ConfigurationEvent;
+}
+
+/** Replaces the whole list. A repeated list is a no-op, even if its levels are sent without ids. */
+export function decideLevels(
+  command: Pick<records.SetEngagementLevels, 'ou_id' | 'levels' | 'requested_at'>,
+  { version }: Pick<ScoringConfiguration, 'version'>,
+  { known, kind, event }: LevelKind,
+): ConfigurationDecision {
+  const { ou_id, requested_at: at } = command;
+  const levels = withIds(command, { known, kind, version });
   const sameName = repetition(levels, 'name');
   if (sameName)
     return {
@@ -32,16 +53,8 @@ export function setEngagementLevels(
     };
   const overlap = overlapOf(levels);
   if (overlap) return overlapping(levels, overlap);
-  if (isSame(levels, configuration.levels)) return { outcome: 'done', events: [] };
-  return {
-    outcome: 'done',
-    events: [
-      {
-        type: 'EngagementLevelsSet',
-        payload: { ou_id: command.ou_id, levels, at: command.requested_at },
-      },
-    ],
-  };
+  if (isSame(levels, known)) return { outcome: 'done', events: [] };
+  return { outcome: 'done', events: [event({ ou_id, levels, at })] };
 }
 
 /** The first two levels that overlap; null if none do. */
@@ -54,18 +67,15 @@ export function overlapOf<Ranged extends Bounds>(levels: readonly Ranged[]): [Ra
 
 /** Gives a level without an id the id of the present level with its name, or a new id. */
 function withIds(
-  { ou_id, levels }: records.SetEngagementLevels,
-  configuration: ScoringConfiguration,
+  { ou_id, levels }: Pick<records.SetEngagementLevels, 'ou_id' | 'levels'>,
+  { known: present, kind, version }: Pick<LevelKind, 'known' | 'kind'> & { version: number },
 ): Level[] {
   const given = new Set(levels.flatMap(({ id }) => id?.toLowerCase() ?? []));
   return levels.map(({ id, name, min_score, max_score, color }) => {
-    const known = configuration.levels.find((level) => isSameText(level.name, name) && !given.has(level.id));
+    const known = present.find((level) => isSameText(level.name, name) && !given.has(level.id));
     return {
       // The version differs after every change, so that a name that is used again after a renaming gets a new id.
-      id:
-        id?.toLowerCase() ??
-        known?.id ??
-        nameBasedId(ou_id, `level:${String(configuration.version)}:${name}`),
+      id: id?.toLowerCase() ?? known?.id ?? nameBasedId(ou_id, `${kind}:${String(version)}:${name}`),
       name,
       min_score,
       max_score,

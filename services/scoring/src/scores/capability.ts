@@ -171,7 +171,11 @@ function withLevelCrossings(
   decided: readonly LeadEvent[],
   rules: ReadonlyMap<string, CompiledRules>,
 ): readonly ScoreEvent[] {
-  return hasLevels(rules) ? withCrossings(decided, (ouId) => rules.get(ouId)?.levels ?? []) : decided;
+  if (!hasLevels(rules)) return decided;
+  return withCrossings(decided, (ouId, scoreType) => {
+    const ofUnit = rules.get(ouId);
+    return (scoreType === 'profile' ? ofUnit?.profileLevels : ofUnit?.levels) ?? [];
+  });
 }
 
 function hasProfiles(rules: ReadonlyMap<string, CompiledRules>): boolean {
@@ -191,7 +195,8 @@ function profileSources(
 }
 
 function hasLevels(rules: ReadonlyMap<string, CompiledRules>): boolean {
-  for (const { levels } of rules.values()) if (levels.length > 0) return true;
+  for (const { levels, profileLevels } of rules.values())
+    if (levels.length > 0 || profileLevels.length > 0) return true;
   return false;
 }
 

@@ -17,6 +17,7 @@ export interface CompiledRules {
   readonly profile: CompiledProfile | null;
   /** The levels of the same version: a decision that crosses one of their bounds is told of. */
   readonly levels: ScoringConfiguration['levels'];
+  readonly profileLevels: ScoringConfiguration['levels'];
   /** Active rules of active rulesets for events of this type, in the order of their creation. */
   of(eventType: string): readonly CompiledRule[];
   /** null: none of them has a limit. */
@@ -43,6 +44,7 @@ export function compileRules(configuration: ScoringConfiguration): CompiledRules
     profile: compileProfile(configuration),
     levels: configuration.levels,
     limits: compileLimits(configuration),
+    profileLevels: configuration.profile_levels ?? [],
     of: (eventType) => {
       let rules = bySpelling.get(eventType);
       if (!rules) {
