@@ -10,9 +10,9 @@ import { alreadyDeleted, beyondLimits, neverCounts } from '../configuration/deci
 import type { ConfigurationDecision, Refusal } from '../configuration/messages.js';
 import type { Rule, Ruleset } from '../configuration/state.js';
 import { setEngagementLevels } from '../levels/decide.js';
-import { ChangeList, wordsOf } from './change-list.js';
-import { engagementRulesets, fileRuleOf, rulesByRuleset } from './document.js';
-import { pairRules, textOf } from './pairs.js';
+import { ChangeList, wordsOf } from './change-model.js';
+import { engagementRulesets, fileRuleOf, rulesByRuleset } from './document-model.js';
+import { pairRules, textOf } from './pair-model.js';
 
 /** A document that changes nothing is always taken, whatever version it expects: so a repeat is answered like the first. */
 export function applyConfiguration(

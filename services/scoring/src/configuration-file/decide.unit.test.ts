@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import { at, createRule, createRuleset, idOf, ouId } from '../testing/builders.js';
-import { documentOf } from './document.js';
+import { documentOf } from './document-model.js';
 
 type File = records.ConfigurationFile;
 

@@ -3,7 +3,7 @@ import { routes } from '@lead-scoring/contracts';
 import { bindQuery, VersionedAnswer, type BoundQuery } from '@lead-scoring/service';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne } from '../configuration/queries.js';
-import { documentOf } from './document.js';
+import { documentOf } from './document-model.js';
 
 export function configurationFileQueries(configurations: PublishedConfigurations): BoundQuery[] {
   return [

@@ -3,10 +3,7 @@ import type { JsonValue, records } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { ConfigurationDecision } from '../configuration/messages.js';
 import { decideLevels } from './decide.js';
-
-export type GridCommand =
-  | { type: 'SetProfileLevels'; payload: records.SetProfileLevels }
-  | { type: 'SetScoringGrid'; payload: records.SetScoringGrid };
+import type { GridCommand } from './messages.js';
 
 export function decideGridCommand(
   { type, payload }: GridCommand,

@@ -1,7 +1,7 @@
 // Finds the rules of a document again among those that there are. Pure.
 import { eventTypeKey, type records } from '@lead-scoring/contracts';
 import type { Rule } from '../configuration/state.js';
-import { fileRuleOf } from './document.js';
+import { fileRuleOf } from './document-model.js';
 
 type FileRule = records.FileRule;
 
