@@ -13,6 +13,7 @@ export interface LeadsFlags {
   maxScore?: string;
   level?: string;
   grid?: string;
+  filter?: string;
   search?: string;
   sort?: string;
   limit?: string;
@@ -35,7 +36,9 @@ const sorts = [
 export async function leads(flags: LeadsFlags, settings: Settings, output: Output): Promise<number> {
   const sort = sorts.find((one) => one === (flags.sort ?? '-score'));
   if (!sort) throw new CommandFailed(`--sort must be one of ${sorts.join(', ')}.`, exitCodes.usage);
-  const answer = await clientOf(settings, promptRetries).call('listLeads', {
+  const client = clientOf(settings, promptRetries);
+  const filterId = flags.filter === undefined ? undefined : await filterIdFrom(flags.filter, client);
+  const answer = await client.call('listLeads', {
     query: {
       limit: wholeNumber('--limit', flags.limit ?? '25', 1, 100),
       page: wholeNumber('--page', flags.page ?? '1', 1, 1_000_000),
@@ -44,6 +47,7 @@ export async function leads(flags: LeadsFlags, settings: Settings, output: Outpu
       ...(flags.maxScore !== undefined && { max_score: numberOf('--max-score', flags.maxScore) }),
       ...(flags.level !== undefined && { level: flags.level }),
       ...(flags.grid !== undefined && { grid: cellOf(flags.grid) }),
+      ...(filterId !== undefined && { filter_id: filterId }),
       ...(flags.search !== undefined && { q: flags.search }),
     },
   });
@@ -149,6 +153,23 @@ async function leadIdFrom(lead: string, settings: Settings, client: Client): Pro
       exitCodes.usage,
     );
   return leadIdOf(settings.ouId ?? (await activeUnit(client)), kind, normalised.alias);
+}
+
+/** The id of a saved filter, given as its id or its name in any case. */
+async function filterIdFrom(filter: string, client: Client): Promise<string> {
+  if (uuid.test(filter)) return filter.toLowerCase();
+  const names: string[] = [];
+  for (let page = 1; ; page += 1) {
+    const { data, total } = await client.call('listFilters', { query: { page, limit: 100 } });
+    const found = data.find(({ name }) => name.toLowerCase() === filter.toLowerCase());
+    if (found) return found.id;
+    names.push(...data.map(({ name }) => `"${name}"`));
+    if (data.length === 0 || names.length >= total) break;
+  }
+  throw new CommandFailed(
+    `No saved filter is named "${filter}". ${names.length === 0 ? 'There are none; POST /filters saves one.' : `There are ${names.slice(0, 20).join(', ')}.`}`,
+    exitCodes.usage,
+  );
 }
 
 async function activeUnit(client: Client): Promise<string> {

@@ -165,6 +165,7 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
     .option('--max-score <points>')
     .option('--level <level>', 'an engagement level by its name or id')
     .option('--grid <cell>', 'a cell of the grid of profile by engagement: A1 to D4')
+    .option('--filter <filter>', 'a saved filter by its name or id')
     .option('--search <text>', 'text within name, company or an alias')
     .option('--sort <field>', 'score, last_activity_at, created_at or name; a minus in front: descending')
     .option('--limit <count>', '1 to 100 (default 25)')

@@ -10,6 +10,7 @@ export { gridCells, type Grid, type GridCell, type GridDigit, type GridLetter } 
 export * from './vocabulary/identity.js';
 export * from './vocabulary/json.js';
 export * from './vocabulary/lead-fields.js';
+export * from './vocabulary/lead-filters.js';
 export * from './vocabulary/metadata.js';
 export * from './vocabulary/nearest-name.js';
 export * from './vocabulary/position.js';

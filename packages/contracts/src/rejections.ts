@@ -66,6 +66,7 @@ export const problemTypes = {
   delivery_not_found: { status: 404, title: 'The delivery does not exist' },
   grid_not_found: { status: 404, title: 'There is no grid' },
   level_not_found: { status: 404, title: 'The level does not exist' },
+  filter_not_found: { status: 404, title: 'The filter does not exist' },
   share_not_found: { status: 404, title: 'The share link does not exist' },
   share_expired: { status: 410, title: 'The share link has expired' },
   // Conflicts with the present state

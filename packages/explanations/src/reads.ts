@@ -22,5 +22,8 @@ export const explanationReads = {
     ProfileMappingRemoved: 'taken',
     ProfileLevelsSet: 'taken',
     ScoringGridSet: 'taken',
+    FilterCreated: 'taken',
+    FilterUpdated: 'taken',
+    FilterDeleted: 'taken',
   },
 } as const satisfies ReadTable;

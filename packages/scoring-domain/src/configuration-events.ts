@@ -1,6 +1,7 @@
 // The events of scoring that make an OU's configuration.
 import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
 import type { ProfileConfigurationEvent } from './profile-configuration.js';
+import type { FilterEvent } from './filters/saved-filter.js';
 
 export type ConfigurationEvent =
   | { type: 'RulesetCreated'; payload: records.RulesetCreated }
@@ -13,7 +14,8 @@ export type ConfigurationEvent =
   | { type: 'EngagementLevelsSet'; payload: records.EngagementLevelsSet }
   | ProfileConfigurationEvent
   | { type: 'ProfileLevelsSet'; payload: records.ProfileLevelsSet }
-  | { type: 'ScoringGridSet'; payload: records.ScoringGridSet };
+  | { type: 'ScoringGridSet'; payload: records.ScoringGridSet }
+  | FilterEvent;
 
 /** The record declaration of each configuration event. */
 export const configurationRecords: {
@@ -33,6 +35,9 @@ export const configurationRecords: {
   ProfileMappingRemoved: records.profileMappingRemoved,
   ProfileLevelsSet: records.profileLevelsSet,
   ScoringGridSet: records.scoringGridSet,
+  FilterCreated: records.filterCreated,
+  FilterUpdated: records.filterUpdated,
+  FilterDeleted: records.filterDeleted,
 };
 
 /** The configuration event in a record; null for any other record. */

@@ -11,12 +11,13 @@ import {
   type ProfileConfiguration,
 } from './profile-configuration.js';
 import { type FormerRules, hasSameWords, withFormerWords } from './rule-words.js';
+import { evolveFilters, type SavedFilter } from './filters/saved-filter.js';
 
 type EngagementLevel = routeDeclarations.EngagementLevel;
 type Rule = routeDeclarations.Rule;
 type Ruleset = routeDeclarations.Ruleset;
 
-/** Rulesets and rules are in the order of their creation, levels in the order in which they were set. */
+/** Rulesets, rules and filters are in the order of their creation, levels in the order in which they were set. */
 export interface ScoringConfiguration {
   readonly ou_id: string;
   /** Increases by 1 with every change; 0 before the first change. */
@@ -24,6 +25,8 @@ export interface ScoringConfiguration {
   readonly rulesets: ReadonlyMap<string, Ruleset>;
   readonly rules: ReadonlyMap<string, Rule>;
   readonly levels: readonly EngagementLevel[];
+  /** Saved filters of leads. They give no points. */
+  readonly filters: ReadonlyMap<string, SavedFilter>;
   /** Earlier wordings of rules, and the last wordings of deleted rules. */
   readonly former: FormerRules;
   /** The deleted rulesets by their ids, the latest deleted last: leads with points of theirs name them. */
@@ -45,6 +48,7 @@ export function emptyConfiguration(ouId: string): ScoringConfiguration {
     rulesets: new Map(),
     rules: new Map(),
     levels: [],
+    filters: new Map(),
     former: new Map(),
     former_rulesets: new Map(),
   };
@@ -103,6 +107,10 @@ export function evolveConfiguration(
     case 'ProfileMappingAdded':
     case 'ProfileMappingRemoved':
       return { ...configuration, version, profile: evolveProfile(configuration.profile ?? noProfile, event) };
+    case 'FilterCreated':
+    case 'FilterUpdated':
+    case 'FilterDeleted':
+      return { ...configuration, version, filters: evolveFilters(configuration.filters, event) };
   }
 }
 

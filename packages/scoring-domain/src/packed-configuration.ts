@@ -3,6 +3,7 @@ import type { Grid, routeDeclarations } from '@lead-scoring/contracts';
 import type { FormerRuleset, ScoringConfiguration } from './configuration.js';
 import { packedProfile, unpackedProfile, type PackedProfile } from './profile-configuration.js';
 import type { FormerRule } from './rule-words.js';
+import type { SavedFilter } from './filters/saved-filter.js';
 
 type EngagementLevel = routeDeclarations.EngagementLevel;
 type Rule = routeDeclarations.Rule;
@@ -10,11 +11,13 @@ type Ruleset = routeDeclarations.Ruleset;
 
 /** Serialises a configuration as one JSON text. `unpackConfiguration` reads it back. */
 export function packConfiguration(configuration: ScoringConfiguration): string {
-  const { rulesets, rules, levels, former, former_rulesets, profile, profile_levels, grid } = configuration;
+  const { rulesets, rules, levels, filters, former, former_rulesets, profile, profile_levels, grid } =
+    configuration;
   return JSON.stringify({
     rulesets: [...rulesets.values()],
     rules: [...rules.values()],
     levels,
+    ...(filters.size > 0 && { filters: [...filters.values()] }),
     ...(former.size > 0 && { former: [...former] }),
     ...(profile && { profile: packedProfile(profile) }),
     ...(former_rulesets.size > 0 && { former_rulesets: [...former_rulesets] }),
@@ -28,11 +31,12 @@ export function unpackConfiguration(
   identity: Pick<ScoringConfiguration, 'ou_id' | 'version'>,
   text: string,
 ): ScoringConfiguration {
-  // Configurations stored before levels existed have no `levels`.
+  // Configurations stored before levels or filters existed have none.
   const {
     rulesets,
     rules,
     levels = [],
+    filters = [],
     former = [],
     profile,
     former_rulesets = [],
@@ -42,6 +46,7 @@ export function unpackConfiguration(
     rulesets: Ruleset[];
     rules: Rule[];
     levels?: EngagementLevel[];
+    filters?: SavedFilter[];
     former?: [string, FormerRule[]][];
     profile?: PackedProfile;
     former_rulesets?: [string, FormerRuleset][];
@@ -53,6 +58,7 @@ export function unpackConfiguration(
     rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
     rules: new Map(rules.map((rule) => [rule.id, rule])),
     levels,
+    filters: new Map(filters.map((filter) => [filter.id, filter])),
     former: new Map(former),
     ...(profile && { profile: unpackedProfile(profile) }),
     former_rulesets: new Map(former_rulesets),

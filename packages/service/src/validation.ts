@@ -137,13 +137,20 @@ function discriminatorOf(
 }
 
 /**
- * Sorts the alternative that the sender probably meant first: the one whose issues lie deepest, then the one that
- * accepts the value's kind, then the one that accepts its types, then the one with the fewest issues.
+ * Sorts the alternative that the sender probably meant first: the one that knows most of the fields that were sent, then the
+ * one whose issues lie deepest, then the one that accepts the value's kind, then the one that accepts its types, then the one with the fewest issues.
  */
 function closestFirst(left: readonly z.core.$ZodIssue[], right: readonly z.core.$ZodIssue[]): number {
   const countIssues = (issues: readonly z.core.$ZodIssue[], codes: readonly string[]) =>
     issues.filter(({ code, path }) => codes.includes(code) && path.length <= 1).length;
+  const countUnknown = (issues: readonly z.core.$ZodIssue[]) =>
+    issues.reduce(
+      (sum, issue) =>
+        issue.code === 'unrecognized_keys' && issue.path.length === 0 ? sum + issue.keys.length : sum,
+      0,
+    );
   return (
+    countUnknown(left) - countUnknown(right) ||
     depthOf(right) - depthOf(left) ||
     countIssues(left, ['invalid_value']) - countIssues(right, ['invalid_value']) ||
     countIssues(left, ['invalid_type', 'invalid_union']) -

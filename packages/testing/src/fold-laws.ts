@@ -75,7 +75,8 @@ export async function foldedInSteps<Folded>({
   });
 }
 
-async function inThrowawayReadModel<Result>(
+/** A read model with a database of its own, which is dropped afterwards. */
+export async function inThrowawayReadModel<Result>(
   collections: readonly DeclaredCollection[],
   work: (readModel: ReadModel) => Promise<Result>,
 ): Promise<Result> {

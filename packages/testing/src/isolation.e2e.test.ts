@@ -35,6 +35,11 @@ const empty = (example: (a: Unit, b: Unit) => RouteExample): Foreign => ({
   answer: 'empty',
 });
 
+const levelCondition = (value: string) => ({ all: [{ field: 'level', operator: 'equals', value }] });
+const rulesetCondition = (ruleset_id: string) => ({
+  all: [{ field: 'ruleset_score', ruleset_id, operator: 'gte', value: 1 }],
+});
+
 const foreign: { [Name in RouteName]: Foreign[] } = {
   ingest: [nothing],
   importEvents: [nothing],
@@ -52,6 +57,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     empty(({ mark }) => ({ query: { q: mark } })),
     missing(({ levelId }) => ({ query: { level: levelId } })),
     missing(({ mark }) => ({ query: { level: `Level ${mark}` } })),
+    missing(({ filterId }) => ({ query: { filter_id: filterId } })),
   ],
   searchLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
   getScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
@@ -69,6 +75,18 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   shareCsv: [nothing],
   sharePreview: [nothing],
   sharePage: [nothing],
+  listFilters: [nothing],
+  createFilter: [
+    missing(({ levelId }) => ({ body: { name: 'Level', conditions: levelCondition(levelId) } })),
+    missing(({ rulesetId }) => ({ body: { name: 'Ruleset', conditions: rulesetCondition(rulesetId) } })),
+  ],
+  previewFilter: [
+    missing(({ levelId }) => ({ body: { conditions: levelCondition(levelId) } })),
+    missing(({ rulesetId }) => ({ body: { conditions: rulesetCondition(rulesetId) } })),
+  ],
+  getFilter: [missing(({ filterId }) => ({ parameters: { id: filterId } }))],
+  updateFilter: [missing(({ filterId }) => ({ parameters: { id: filterId }, body: { name: 'Taken over' } }))],
+  deleteFilter: [missing(({ filterId }) => ({ parameters: { id: filterId } }))],
   createRuleset: [nothing],
   updateRuleset: [
     missing(({ rulesetId }) => ({
@@ -583,6 +601,7 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     rulesetId,
     ruleId,
     levelId,
+    filterId,
     leadId,
     channelId,
     webhookChannelId,
@@ -604,6 +623,7 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     rulesetId,
     ruleId,
     levelId,
+    filterId,
     leadId,
     channelId,
     webhookChannelId,

@@ -28,6 +28,8 @@ export interface Unit {
   idleMappingId: string;
   idleRuleId: string;
   levelId: string;
+  filterId: string;
+  idleFilterId: string;
   leadId: string;
   idleLeadId: string;
   alias: string;
@@ -83,6 +85,12 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   shareCsv: ({ shareToken }) => ({ parameters: { token: shareToken } }),
   sharePreview: ({ shareToken }) => ({ parameters: { token: shareToken } }),
   sharePage: ({ shareToken }) => ({ parameters: { token: shareToken } }),
+  listFilters: () => ({}),
+  createFilter: ({ mark }) => ({ body: filterOf(`Another ${mark}`) }),
+  previewFilter: ({ mark }) => ({ body: { conditions: filterOf(mark).conditions } }),
+  getFilter: ({ filterId }) => ({ parameters: { id: filterId } }),
+  updateFilter: ({ filterId, mark }) => ({ parameters: { id: filterId }, body: { name: `Renamed ${mark}` } }),
+  deleteFilter: ({ idleFilterId }) => ({ parameters: { id: idleFilterId } }),
   createRuleset: ({ mark }) => ({
     body: { name: `Another ${mark}`, score_type: 'engagement', active: false },
   }),
@@ -324,6 +332,9 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     { body: { levels: [levelOf(mark)] } },
     unit,
   );
+  const filter = (name: string) => made<{ id: string }>('createFilter', { body: filterOf(name) }, unit);
+  const { id: filterId } = await filter(`Filter ${mark}`);
+  const { id: idleFilterId } = await filter(`Idle filter ${mark}`);
   const event = eventOf(mark);
   const idleAlias = `idle.${event.alias}`;
   const { position } = await made<{ position: string }>(
@@ -395,6 +406,8 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     idleMappingId: (await mapping('idle')).id,
     idleRuleId: idleRule.id,
     levelId: levels[0]?.id ?? '',
+    filterId,
+    idleFilterId,
     leadId,
     idleLeadId: leadIdOf(unit, 'email', idleAlias),
     alias: event.alias,
@@ -452,6 +465,18 @@ function levelOf(mark: string, id?: string) {
     min_score: 5,
     max_score: null,
     color: '#e8590c',
+  };
+}
+
+function filterOf(name: string) {
+  return {
+    name,
+    conditions: {
+      all: [
+        { field: 'company', operator: 'contains', value: name },
+        { field: 'last_activity_at', operator: 'gte', value: { days_ago: 7 } },
+      ],
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import { configurationFileQueries } from './configuration-file/queries.js';
 import { configurationQueries } from './configuration/queries.js';
 import type { PublishedConfigurations } from './configuration/published.js';
 import { explanationQueries } from './explanation/queries.js';
+import { filterQueries } from './filters/queries.js';
 import { leadQueries } from './leads/queries.js';
 import { gridQueries } from './levels/queries.js';
 import { profileQueries } from './profile/queries.js';
@@ -20,7 +21,7 @@ export function scoringQueries(
   const awaitPositions = createAwaitPositions(readModel, { timeoutMs: positionTimeoutMs });
   const now = () => new Date();
   return [
-    ...leadQueries({ readModel, configurations, awaitPositions }),
+    ...leadQueries({ readModel, configurations, awaitPositions, now }),
     ...explanationQueries({ readModel, configurations, awaitPositions, now }),
     ...configurationQueries(configurations),
     ...ruleHistoryQueries(readModel),
@@ -28,5 +29,6 @@ export function scoringQueries(
     ...ruleTestQueries({ readModel, configurations, now }),
     ...configurationFileQueries(configurations),
     ...gridQueries(configurations),
+    ...filterQueries({ readModel, configurations, now }),
   ];
 }

@@ -14,5 +14,6 @@ export function scoringService({ cachedLeads, ...dependencies }: ScoringOptions)
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
+    version: 2,
   });
 }

@@ -74,6 +74,7 @@ const tags: Record<RouteDeclaration['tag'], string> = {
   Leads: 'Leads, their scores, and the reasons for them.',
   'Share links': 'Explanations of scores behind links that need no credential and last seven days.',
   'Scoring configuration': 'Rulesets and rules: what gives how many points; levels: what a score is called.',
+  Filters: 'Saved conditions that pick leads: by field, score, level and activity.',
   'Bulk rule updates': 'Many rules in one call, all or nothing.',
   'Notification channels': 'Where notifications go: webhooks, Slack, Microsoft Teams, e-mail.',
   Triggers:

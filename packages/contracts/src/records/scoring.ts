@@ -8,6 +8,7 @@ import { leadField } from '../vocabulary/lead-fields.js';
 import { leadLevelChanged } from './lead-levels.js';
 import { maximumProfileChanges, profileChange } from '../vocabulary/profile.js';
 import { smallestScore } from '../vocabulary/score-range.js';
+import { filterRecords } from './filters.js';
 import { defineRecord, type PayloadOf } from './record.js';
 import {
   countedPoints,
@@ -357,6 +358,7 @@ export const scoringRecords = [
   ruleCreated,
   rulesActivationChanged,
   engagementLevelsSet,
+  ...filterRecords,
   leadScored,
   leadLevelChanged,
   leadRemoved,

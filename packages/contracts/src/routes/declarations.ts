@@ -4,6 +4,7 @@ export * from './configuration-file.js';
 export * from './deliveries.js';
 export * from './description.js';
 export * from './events.js';
+export * from './filters.js';
 export * from './intake.js';
 export * from './internal.js';
 export * from './jobs.js';

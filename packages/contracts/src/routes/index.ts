@@ -4,6 +4,7 @@ import * as configurationFile from './configuration-file.js';
 import * as deliveries from './deliveries.js';
 import * as description from './description.js';
 import * as events from './events.js';
+import * as filters from './filters.js';
 import * as intake from './intake.js';
 import * as jobs from './jobs.js';
 import * as leads from './leads.js';
@@ -41,6 +42,12 @@ export const routes = {
   shareCsv: shares.shareCsv,
   sharePreview: shares.sharePreview,
   sharePage: shares.sharePage,
+  listFilters: filters.listFilters,
+  createFilter: filters.createFilter,
+  previewFilter: filters.previewFilter,
+  getFilter: filters.getFilter,
+  updateFilter: filters.updateFilter,
+  deleteFilter: filters.deleteFilter,
   createRuleset: configuration.createRuleset,
   listAllRulesets: rules.listAllRulesets,
   getRuleset: rules.getRuleset,

@@ -106,6 +106,7 @@ export const listLeads = defineRoute({
         'A cell of the grid of profile by engagement: leads whose scores are in it, and within the other bounds. 404 `grid_not_found` where the OU has no grid.',
       ),
     owner: name(200).optional(),
+    filter_id: id.optional().describe('A saved filter: leads that match it now, and the other parameters.'),
     q: name(200).optional().describe('Text within name, company or an alias.'),
     sort,
     ...pageParameters,
@@ -113,7 +114,7 @@ export const listLeads = defineRoute({
     min_position: minPosition,
   }),
   responses: { 200: { description: 'Leads', schema: page(lead) } },
-  problems: ['level_not_found', 'grid_not_found'],
+  problems: ['level_not_found', 'grid_not_found', 'filter_not_found'],
 });
 
 export const searchLeads = defineRoute({

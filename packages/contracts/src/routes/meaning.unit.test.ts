@@ -3,6 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import { attributeFilterForms } from '../vocabulary/filter-forms.js';
+import { leadFilterForm } from '../vocabulary/lead-filter-forms.js';
 import { sampleOfSchema, schemasWithin } from '../testing/schema-walk.js';
 import { routes } from './index.js';
 import type { RouteDeclaration } from './route.js';
@@ -79,7 +80,9 @@ describe('a filter', () => {
   });
 
   test('is of the strict form wherever it is sent', () => {
-    const forms = new Set(schemasWithin(attributeFilterForms).map(([, schema]) => schema));
+    const forms = new Set(
+      [attributeFilterForms, leadFilterForm].flatMap((form) => schemasWithin(form)).map(([, one]) => one),
+    );
     expect(filters.length).toBeGreaterThan(0);
     expect(filters.filter(({ inner }) => !forms.has(inner)).map(({ at }) => at)).toEqual([]);
   });

@@ -36,6 +36,7 @@ export interface RouteDeclaration {
     | 'Leads'
     | 'Share links'
     | 'Scoring configuration'
+    | 'Filters'
     | 'Bulk rule updates'
     | 'Notification channels'
     | 'Triggers'

@@ -45,14 +45,30 @@ function partsOf(schema: z.core.$ZodType): [string, z.core.$ZodType][] {
   }
 }
 
-/** A schema and every schema within it, with their paths. */
-export function schemasWithin(schema: z.core.$ZodType, at = ''): [string, z.core.$ZodType][] {
+/**
+ * A schema and every schema within it, with their paths. A list or union that is used at several places is walked at the first
+ * one: groups in groups would be walked twice as often with each level.
+ */
+export function schemasWithin(
+  schema: z.core.$ZodType,
+  at = '',
+  walked = new Set<z.core.$ZodType>(),
+): [string, z.core.$ZodType][] {
+  if (isRepeated(schema, walked)) return [];
   return [
     [at, schema],
     ...partsOf(schema).flatMap(([part, inner]) =>
-      schemasWithin(inner, part === '' ? at : `${at}${at === '' ? '' : '.'}${part}`),
+      schemasWithin(inner, part === '' ? at : `${at}${at === '' ? '' : '.'}${part}`, walked),
     ),
   ];
+}
+
+function isRepeated(schema: z.core.$ZodType, walked: Set<z.core.$ZodType>): boolean {
+  const { type } = (schema as z.core.$ZodTypes)._zod.def;
+  if (type !== 'array' && type !== 'union') return false;
+  if (walked.has(schema)) return true;
+  walked.add(schema);
+  return false;
 }
 
 /** A value that the schema accepts, or the nearest one that its examples give. */
@@ -65,13 +81,18 @@ export function sampleOfSchema(schema: z.core.$ZodType): unknown {
  * Values of the schema's form in which the text replaces one part, one value for each part, and one value that has the
  * text as an unknown field.
  */
-export function valuesHolding(schema: z.core.$ZodType, text: unknown): [string, unknown][] {
+export function valuesHolding(
+  schema: z.core.$ZodType,
+  text: unknown,
+  walked = new Set<z.core.$ZodType>(),
+): [string, unknown][] {
+  if (isRepeated(schema, walked)) return [];
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case 'object': {
       const whole = sampleOfSchema(schema) as Record<string, unknown>;
       const inner = Object.entries(def.shape).flatMap(([key, part]) =>
-        valuesHolding(part, text).map(([at, value]): [string, unknown] => [
+        valuesHolding(part, text, walked).map(([at, value]): [string, unknown] => [
           `.${key}${at}`,
           { ...whole, [key]: value },
         ]),
@@ -79,20 +100,20 @@ export function valuesHolding(schema: z.core.$ZodType, text: unknown): [string, 
       return [...inner, ['.<unknown field>', { ...whole, [String(text)]: 1 }]];
     }
     case 'array':
-      return valuesHolding(def.element, text).map(([at, value]) => [`[]${at}`, [value]]);
+      return valuesHolding(def.element, text, walked).map(([at, value]) => [`[]${at}`, [value]]);
     case 'tuple':
       return def.items.flatMap((item, index) =>
-        valuesHolding(item, text).map(([at, value]): [string, unknown] => [
+        valuesHolding(item, text, walked).map(([at, value]): [string, unknown] => [
           `[${String(index)}]${at}`,
           def.items.map((other, place) => (place === index ? value : sampleOfSchema(other))),
         ]),
       );
     case 'union':
-      return def.options.flatMap((option) => valuesHolding(option, text));
+      return def.options.flatMap((option) => valuesHolding(option, text, walked));
     case 'pipe':
       return (def.in as z.core.$ZodTypes)._zod.def.type === 'transform'
-        ? valuesHolding(def.out, text)
-        : valuesHolding(def.in, text);
+        ? valuesHolding(def.out, text, walked)
+        : valuesHolding(def.in, text, walked);
     case 'optional':
     case 'nullable':
     case 'default':
@@ -100,7 +121,7 @@ export function valuesHolding(schema: z.core.$ZodType, text: unknown): [string, 
     case 'readonly':
     case 'nonoptional':
     case 'catch':
-      return valuesHolding(def.innerType, text);
+      return valuesHolding(def.innerType, text, walked);
     case 'custom':
       return [
         ['', text],

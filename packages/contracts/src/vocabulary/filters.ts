@@ -197,7 +197,8 @@ export function filterLabel(filters: readonly AttributeFilter[]): string | undef
   return filters.length === 0 ? undefined : filters.map(sentence).join(' and ');
 }
 
-const words: Record<AttributeFilter['operator'], string> = {
+/** The operators as a person says them. */
+export const filterWords: Record<AttributeFilter['operator'], string> = {
   equals: 'is',
   not_equals: 'is not',
   contains: 'contains',
@@ -216,22 +217,23 @@ const words: Record<AttributeFilter['operator'], string> = {
 };
 
 function sentence(filter: AttributeFilter): string {
-  const start = `${filter.field} ${words[filter.operator]}`;
+  const start = `${filter.field} ${filterWords[filter.operator]}`;
   switch (filter.operator) {
     case 'exists':
     case 'not_exists':
       return start;
     case 'in':
     case 'not_in':
-      return `${start} ${filter.value.map(quote).join(', ')}`;
+      return `${start} ${filter.value.map(quoteOperand).join(', ')}`;
     case 'between':
-      return `${start} ${quote(filter.value[0])} and ${quote(filter.value[1])}`;
+      return `${start} ${quoteOperand(filter.value[0])} and ${quoteOperand(filter.value[1])}`;
     default:
-      return `${start} ${Array.isArray(filter.value) ? filter.value.map(quote).join(' or ') : quote(filter.value)}`;
+      return `${start} ${Array.isArray(filter.value) ? filter.value.map(quoteOperand).join(' or ') : quoteOperand(filter.value)}`;
   }
 }
 
-function quote(value: Operand): string {
+/** An operand in a sentence. */
+export function quoteOperand(value: Operand): string {
   return typeof value === 'string' ? `"${value}"` : String(value);
 }
 

@@ -1,4 +1,4 @@
-// Commands about the configuration of scoring: rulesets, rules and levels.
+// Commands about the configuration of scoring: rulesets, rules, levels and filters.
 import { records } from '@lead-scoring/contracts';
 import { problem } from '../problem.js';
 import { command, inUnit, ouOf, type CommandBuilders } from './command-building.js';
@@ -79,6 +79,23 @@ export const scoringCommands = {
 
   setScoringGrid: (input) =>
     command(records.setScoringGrid, ouOf(input), { ...inUnit(input), grid: input.body.grid }),
+
+  createFilter: (input) =>
+    command(records.createFilter, ouOf(input), {
+      ...inUnit(input),
+      filter_id: input.commandId,
+      ...input.body,
+    }),
+
+  updateFilter: (input) =>
+    command(records.updateFilter, ouOf(input), {
+      ...inUnit(input),
+      filter_id: input.parameters.id,
+      ...input.body,
+    }),
+
+  deleteFilter: (input) =>
+    command(records.deleteFilter, ouOf(input), { ...inUnit(input), filter_id: input.parameters.id }),
 } satisfies Partial<CommandBuilders>;
 
 /** Refuses fields that validation has dropped from the raw body, so that they are not ignored silently. */

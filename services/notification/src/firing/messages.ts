@@ -24,6 +24,9 @@ export const firingReads = {
     ProfileMappingRemoved: 'ignored',
     ProfileLevelsSet: 'ignored',
     ScoringGridSet: 'ignored',
+    FilterCreated: 'ignored',
+    FilterUpdated: 'ignored',
+    FilterDeleted: 'ignored',
   },
   'ingest.events': {
     EventsIngested: 'taken',

@@ -1,4 +1,4 @@
-// An OU's rulesets, rules and levels as one aggregate, whose version identifies the rules of a decision.
+// An OU's rulesets, rules, levels and filters as one aggregate, whose version identifies the rules of a decision.
 import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { uuidToBinary } from '@lead-scoring/read-model';
@@ -43,6 +43,9 @@ export const scoringConfiguration = aggregate<ScoringConfigurationShape>({
     ApplyConfiguration: records.applyConfiguration,
     SetProfileLevels: records.setProfileLevels,
     SetScoringGrid: records.setScoringGrid,
+    CreateFilter: records.createFilter,
+    UpdateFilter: records.updateFilter,
+    DeleteFilter: records.deleteFilter,
   },
   events: configurationRecords,
   keyOf: ({ payload }) => payload.ou_id,

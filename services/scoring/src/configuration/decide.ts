@@ -9,12 +9,14 @@ import {
   type Warning,
 } from '@lead-scoring/contracts';
 import {
+  filterAnswer,
   isDeletedRule,
   ruleLimitsOf,
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import { applyConfiguration } from '../configuration-file/decide.js';
+import { createFilter, deleteFilter, updateFilter } from '../filters/decide.js';
 import { setEngagementLevels } from '../levels/decide.js';
 import { decideGridCommand, gridResultOf } from '../levels/decide-grid.js';
 import { decideProfileConfiguration, profileRuleWarnings } from '../profile/decide-configuration.js';
@@ -80,6 +82,12 @@ function decideCommand(
     case 'SetProfileLevels':
     case 'SetScoringGrid':
       return decideGridCommand(command, configuration);
+    case 'CreateFilter':
+      return createFilter(command.payload, configuration);
+    case 'UpdateFilter':
+      return updateFilter(command.payload, configuration);
+    case 'DeleteFilter':
+      return deleteFilter(command.payload, configuration);
   }
 }
 
@@ -119,6 +127,13 @@ export function resultOf(
     }
     case 'SetEngagementLevels':
       return { levels: configuration.levels.map((level) => ({ ...level })) };
+    case 'CreateFilter':
+    case 'UpdateFilter': {
+      const filter = configuration.filters.get(command.payload.filter_id.toLowerCase());
+      return asResult(filter && filterAnswer(filter, configuration));
+    }
+    case 'DeleteFilter':
+      return null;
   }
 }
 

@@ -15,7 +15,10 @@ export type ConfigurationCommand =
   | { type: 'SetEngagementLevels'; payload: records.SetEngagementLevels }
   | { type: 'ApplyConfiguration'; payload: records.ApplyConfiguration }
   | ProfileCommand
-  | GridCommand;
+  | GridCommand
+  | { type: 'CreateFilter'; payload: records.CreateFilter }
+  | { type: 'UpdateFilter'; payload: records.UpdateFilter }
+  | { type: 'DeleteFilter'; payload: records.DeleteFilter };
 
 /** `done` without an event: the command took effect before. */
 export type ConfigurationDecision =

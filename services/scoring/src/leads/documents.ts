@@ -14,7 +14,14 @@ import { leadKey, leadOfKey, rankKey } from '../keys.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { Histogram } from './histogram-fold.js';
-import { nameOf, searchTextOf, type Lead, type ScoreReset } from './state.js';
+import {
+  loweredTextsOf,
+  nameOf,
+  searchTextOf,
+  type Lead,
+  type LoweredTexts,
+  type ScoreReset,
+} from './state.js';
 
 /** `_id` is leadKey. */
 export interface LeadDocument extends GuardedDocument {
@@ -26,6 +33,8 @@ export interface LeadDocument extends GuardedDocument {
   name_key: string;
   owner: string;
   search: string;
+  /** For filters: absent in documents stored before there were filters. */
+  lowered?: LoweredTexts;
   fields: LeadFields;
   aliases: Alias[];
   score: number;
@@ -76,16 +85,18 @@ export const histograms = defineCollection<HistogramDocument>({
 
 export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
   const name = nameOf(lead);
+  const lowered = loweredTextsOf(lead);
   return {
     _id: leadKey(lead.ou_id, lead.id),
     rank: rankKey(lead.ou_id, lead.score, lead.id),
     // Fields that lists filter and sort by come first: the database reads a document up to the required field.
-    search: searchTextOf(lead),
+    search: searchTextOf(lowered),
     owner: lead.fields.owner?.value ?? '',
     score: lead.score,
     name_key: name.toLowerCase(),
     last_activity_at: lead.last_activity_at,
     first_activity_at: lead.first_activity_at,
+    lowered,
     offset: lead.offset,
     name,
     fields: lead.fields,

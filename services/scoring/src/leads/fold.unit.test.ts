@@ -15,7 +15,7 @@ import {
   skipWithin,
   stretchEnd,
 } from './histogram-fold.js';
-import { nameOf, searchTextOf, type Lead } from './state.js';
+import { loweredTextsOf, nameOf, searchTextOf, type Lead } from './state.js';
 
 const rulesets = ['intent', 'attention'];
 const decisionArbitrary = fc.record({
@@ -95,7 +95,7 @@ describe('a lead', () => {
     expect(nameOf(unnamed)).toBe('a@example.com');
     const named = foldLead(unnamed, second, 1);
     expect(nameOf(named)).toBe('Ada');
-    expect(searchTextOf(named)).toBe('ada\na@example.com\nb@example.com');
+    expect(searchTextOf(loweredTextsOf(named))).toBe('ada\na@example.com\nb@example.com');
     expect([named.first_activity_at, named.last_activity_at]).toEqual([
       '2026-01-01T00:00:00.000Z',
       '2026-01-02T00:00:00.000Z',

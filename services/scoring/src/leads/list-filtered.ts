@@ -1,4 +1,4 @@
-// Lists of leads by owner, by text, or in another order than by score.
+// Lists of leads by owner, by text, by a saved filter, or in another order than by score.
 import type { routes } from '@lead-scoring/contracts';
 import { InvalidCursor, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
 import type { QueryInput } from '@lead-scoring/service';
@@ -18,7 +18,18 @@ import {
   type LeadPage,
 } from './stored-leads.js';
 
-type ListQuery = QueryInput<typeof routes.listLeads>['query'];
+type ListQuery = Pick<
+  QueryInput<typeof routes.listLeads>['query'],
+  'owner' | 'q' | 'sort' | 'page' | 'limit' | 'cursor'
+>;
+
+export interface LeadConditions {
+  range: ScoreRange;
+  /** The range of profile scores; absent: every one. */
+  profile?: ScoreRange | undefined;
+  /** The query of a filter; absent: every lead. */
+  filter?: Filter<LeadDocument> | undefined;
+}
 
 const sortFields = {
   score: 'score',
@@ -32,14 +43,14 @@ export async function listFiltered(
   readModel: ReadModel,
   ouId: string,
   query: ListQuery,
-  { low, high }: ScoreRange,
-  profile: ScoreRange = everyScore,
+  { range: { low, high }, profile = everyScore, filter }: LeadConditions,
 ): Promise<LeadPage> {
   const conditions: Filter<LeadDocument>[] = [{ _id: leadKeysOf(ouId) }];
   if (low > everyScore.low || high < everyScore.high) conditions.push({ score: { $gte: low, $lte: high } });
   if (profile.low > everyScore.low || profile.high < everyScore.high) conditions.push(profileWithin(profile));
   if (query.owner !== undefined) conditions.push({ owner: query.owner });
   if (query.q !== undefined) conditions.push(textCondition(query.q));
+  if (filter) conditions.push(filter);
   const direction = query.sort.startsWith('-') ? -1 : 1;
   const order: LeadOrder = {
     field: sortFields[query.sort.replace('-', '') as keyof typeof sortFields],
@@ -51,7 +62,7 @@ export async function listFiltered(
       query.cursor === undefined ? null : await lastOfPage(readModel, ouId, query.cursor, query.sort);
     const nextCursor = (lead: Pick<LeadDocument, '_id'>) => leadCursor(leadOfKey(lead._id), query.sort);
     const matches =
-      query.owner === undefined && query.q === undefined
+      query.owner === undefined && query.q === undefined && !filter
         ? null
         : await fewMatches(readModel, { $and: conditions }, order);
     if (matches) {

@@ -1,11 +1,13 @@
 // Lists of leads by score and by text, and the score of one lead.
 import { routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
+import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import type { AwaitPositions } from '../visibility.js';
 import { leadAnswer, pageAnswer } from './answers.js';
+import { filterQuery, requireFilter } from '../filters/queries.js';
 import { listByScore } from './list-by-score.js';
 import { listFiltered } from './list-filtered.js';
 import { everyLevel, requireCell, requireLevel, scoreRange } from './score-range.js';
@@ -16,26 +18,31 @@ export interface LeadQueryDependencies {
   readModel: ReadModel;
   configurations: PublishedConfigurations;
   awaitPositions: AwaitPositions;
+  now: () => Date;
 }
 
 export function leadQueries({
   readModel,
   configurations,
   awaitPositions,
+  now,
 }: LeadQueryDependencies): BoundQuery[] {
+  const matching = (configuration: ScoringConfiguration, filterId: string) =>
+    filterQuery(requireFilter(configuration, filterId).conditions, configuration, now());
   return [
     bindQuery(routes.listLeads, async ({ query, context }) => {
       await awaitPositions(context);
       const byScore = query.sort === 'score' || query.sort === '-score';
       const loading = loadOne(configurations, context.ouId);
-      // The list waits for the configuration only if the query names a level or a cell.
+      // The list waits for the configuration only if the query names a level, a cell or a filter.
       const level = query.level === undefined ? everyLevel : requireLevel(await loading, query.level);
       const cell = query.grid === undefined ? null : requireCell(await loading, query.grid);
+      const filter = query.filter_id === undefined ? undefined : matching(await loading, query.filter_id);
       const range = scoreRange(query, level, cell?.engagement);
       const [page, configuration] = await Promise.all([
-        byScore && query.owner === undefined && query.q === undefined && !cell
+        byScore && query.owner === undefined && query.q === undefined && !cell && !filter
           ? listByScore(readModel, context.ouId, query, range)
-          : listFiltered(readModel, context.ouId, query, range, cell?.profile),
+          : listFiltered(readModel, context.ouId, query, { range, profile: cell?.profile, filter }),
         loading,
       ]);
       return pageAnswer(page, query, configuration);

@@ -1,5 +1,5 @@
 // The state of a lead.
-import type { Alias, LeadFields } from '@lead-scoring/contracts';
+import { leadFieldNames, type Alias, type LeadFieldName, type LeadFields } from '@lead-scoring/contracts';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { RulesetScores } from './ruleset-model.js';
@@ -40,10 +40,20 @@ export function nameOf(lead: Pick<Lead, 'fields' | 'aliases' | 'id'>): string {
   return lead.fields.name?.value ?? lead.aliases[0]?.alias ?? lead.id;
 }
 
+/** The texts of a lead lower-cased, for filters; a field without a text is absent. */
+export type LoweredTexts = Partial<Record<LeadFieldName, string>> & { alias?: string[] };
+
+export function loweredTextsOf({ fields, aliases }: Pick<Lead, 'fields' | 'aliases'>): LoweredTexts {
+  const lowered: LoweredTexts = {};
+  for (const name of leadFieldNames) {
+    const field = fields[name];
+    if (field) lowered[name] = field.value.toLowerCase();
+  }
+  if (aliases.length > 0) lowered.alias = aliases.map(({ alias }) => alias.toLowerCase());
+  return lowered;
+}
+
 /** The text that a text search covers, lower-cased: name, company and aliases, a line each. */
-export function searchTextOf(lead: Pick<Lead, 'fields' | 'aliases' | 'id'>): string {
-  return [lead.fields.name?.value, lead.fields.company?.value, ...lead.aliases.map(({ alias }) => alias)]
-    .filter((text) => text !== undefined)
-    .join('\n')
-    .toLowerCase();
+export function searchTextOf({ name, company, alias = [] }: LoweredTexts): string {
+  return [name, company, ...alias].filter((text) => text !== undefined).join('\n');
 }

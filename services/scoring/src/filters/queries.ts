@@ -1,0 +1,81 @@
+// Saved filters, and the leads that one would match.
+import { problemTypeOf, routes, type LeadFilterGroup } from '@lead-scoring/contracts';
+import type { ReadModel } from '@lead-scoring/read-model';
+import {
+  filterAnswer,
+  leadFilterLabel,
+  resolveFilter,
+  unknownReferences,
+  type SavedFilter,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
+import type { PublishedConfigurations } from '../configuration/published.js';
+import { loadOne, pageOf } from '../configuration/queries.js';
+import { leadAnswer } from '../leads/answers.js';
+import { listFiltered } from '../leads/list-filtered.js';
+import { everyScore } from '../leads/score-range.js';
+import { queryOf } from './query.js';
+import { refusalOfReferences } from './reference-model.js';
+
+export interface FilterQueryDependencies {
+  readModel: ReadModel;
+  configurations: PublishedConfigurations;
+  now: () => Date;
+}
+
+const examples = 5;
+
+export function filterQueries({ readModel, configurations, now }: FilterQueryDependencies): BoundQuery[] {
+  return [
+    bindQuery(routes.listFilters, async ({ query, context }) => {
+      const configuration = await loadOne(configurations, context.ouId);
+      const filters = [...configuration.filters.values()].map((one) => filterAnswer(one, configuration));
+      return pageOf(filters, query);
+    }),
+    bindQuery(routes.getFilter, async ({ params, context }) => {
+      const configuration = await loadOne(configurations, context.ouId);
+      return filterAnswer(requireFilter(configuration, params.id), configuration);
+    }),
+    bindQuery(routes.previewFilter, async ({ body: { conditions }, context }) => {
+      const configuration = await loadOne(configurations, context.ouId);
+      refuseUnknown(conditions, configuration);
+      const { documents, total } = await listFiltered(
+        readModel,
+        context.ouId,
+        { sort: '-score', page: 1, limit: examples },
+        { range: everyScore, filter: filterQuery(conditions, configuration, now()) },
+      );
+      return {
+        total,
+        filter_label: leadFilterLabel(conditions, configuration),
+        examples: documents.map((document) => leadAnswer(document, configuration)),
+      };
+    }),
+  ];
+}
+
+/** The database's query for the leads that match now. */
+export function filterQuery(conditions: LeadFilterGroup, { levels }: ScoringConfiguration, now: Date) {
+  return queryOf(resolveFilter(conditions, { now, levels }));
+}
+
+/** @throws ProblemError 404 `filter_not_found` */
+export function requireFilter({ filters }: ScoringConfiguration, id: string): SavedFilter {
+  const filter = filters.get(id.toLowerCase());
+  if (!filter)
+    throw new ProblemError(
+      404,
+      'filter_not_found',
+      'No filter of this organizational unit has this id. GET /filters lists them.',
+    );
+  return filter;
+}
+
+/** @throws ProblemError 404 for a level or ruleset that the OU does not have */
+function refuseUnknown(conditions: LeadFilterGroup, configuration: ScoringConfiguration): void {
+  const refusal = refusalOfReferences(unknownReferences(conditions, configuration), configuration);
+  if (!refusal) return;
+  const { code, message, errors } = refusal;
+  throw new ProblemError(problemTypeOf(code).status, code, message, { errors });
+}
