@@ -102,8 +102,8 @@ export function resultOf(
       return asResult(configuration.rulesets.get(command.payload.ruleset_id));
     case 'DeleteRuleset':
     case 'DeleteRule':
-    // Its decision has the result.
     case 'ApplyConfiguration':
+      // The decision on ApplyConfiguration has the result; a deletion has none.
       return undefined;
     case 'CreateRule':
     case 'UpdateRule':
