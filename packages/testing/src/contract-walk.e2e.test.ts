@@ -220,6 +220,7 @@ describe('the credential that requested a change is recorded with the change', (
   interface ByActor {
     actor?: Actor;
     cause?: string;
+    score_type?: string;
   }
   const read = async (kind: 'commands' | 'events'): Promise<TopicRecord<ByActor>[]> =>
     (
@@ -268,7 +269,11 @@ describe('the credential that requested a change is recorded with the change', (
         .map(({ type }) => type),
     );
     const events = (await read('events')).filter(
-      ({ type, payload }) => places.has(type) && !(type === 'ChannelResumed' && payload.cause === 'success'),
+      ({ type, payload }) =>
+        places.has(type) &&
+        !(type === 'ChannelResumed' && payload.cause === 'success') &&
+        // The profile of a lead follows from its events.
+        !(type === 'ScoreAdjusted' && payload.score_type === 'profile'),
     );
     const known = [`Administrator ${unit.mark}`, 'Bootstrap', undefined];
     for (const { type, payload } of events) {

@@ -156,7 +156,11 @@ const parameters: Record<string, OpenApiParameter> = {
     required: false,
     description:
       'The ETag of the version that the change is meant for: it is refused with 412 when there is a later one. Without it, or with `*`, any version is changed.',
-    schema: { type: 'string', pattern: '^(\\*|"[0-9]{1,15}")$', example: '"12"' },
+    schema: {
+      type: 'string',
+      pattern: '^(\\*|"[0-9]{1,15}")$',
+      format: 'entity-tag',
+    },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',

@@ -11,6 +11,11 @@ import { bulkRuleUpdate, bulkRuleUpdated, ruleset } from './scoring-configuratio
 
 const tag = 'Scoring configuration';
 
+/** A new mapping names a key that a person can type; a recorded one may have any name that was taken before. */
+const mappingSource = name(200)
+  .describe(String(mappingFields.source.description))
+  .meta({ example: 'metadata.job_title' });
+
 export const profileMapping = z
   .strictObject({
     id,
@@ -45,7 +50,7 @@ export const addProfileMapping = defineRoute({
   tag,
   summary: 'Feed a profile field from event metadata',
   description: `The value of the latest event wins. Several mappings may feed one field: within one event the oldest mapping that finds a value wins. Counts for events that are processed from now on. A text is cut at ${String(profileLimits.characters)} characters, a list at ${String(profileLimits.elements)} elements of ${String(profileLimits.elementCharacters)} characters. At most ${String(profileLimits.mappings)} mappings.`,
-  body: z.strictObject(mappingFields).meta({
+  body: z.strictObject({ ...mappingFields, source: mappingSource }).meta({
     id: 'ProfileMappingForm',
     example: {
       field: 'seniority',
