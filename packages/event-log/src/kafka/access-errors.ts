@@ -33,7 +33,7 @@ const wantsCertificate = /alert (certificate required|bad certificate|handshake 
 const notTls = /wrong version number|packet length too long|EPROTO|socket disconnected before secure TLS/i;
 
 const unsupportedMechanism = /SASL (\S+) mechanism is not supported/i;
-const failedAuthentication = /SASL_AUTHENTICATION_FAILED|SASL .{1,100}authentication failed/i;
+const failedAuthentication = /SASL_AUTHENTICATION_FAILED|authentication failed/i;
 
 function tlsProblem(text: string, caVariable: string): string | undefined {
   if (untrusted.test(text))
