@@ -2,8 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { createClient, type CallAnswer, type CallInput, type Client } from '@lead-scoring/client';
+import type { CallAnswer, CallInput } from '@lead-scoring/client';
 import { parse, stringify, YAMLParseError } from 'yaml';
+import { clientOf, promptRetries } from './api-client.js';
 import { CommandFailed, exitCodes } from './errors.js';
 import { table, type Output } from './output.js';
 import type { Settings } from './settings.js';
@@ -23,7 +24,7 @@ export async function exportRules(
   settings: Settings,
   output: Output,
 ): Promise<number> {
-  const document = await clientOf(settings).call('getConfiguration', {});
+  const document = await clientOf(settings, promptRetries).call('getConfiguration', {});
   output.write(flags.json === true ? `${JSON.stringify(document, null, 2)}\n` : stringify(document));
   return exitCodes.done;
 }
@@ -35,7 +36,10 @@ export async function diffRules(
   { settings, output, stdin }: Surroundings,
 ): Promise<number> {
   const body = await documentIn(file, stdin);
-  const changes = await clientOf(settings).call('putConfiguration', { query: { dry_run: 'true' }, body });
+  const changes = await clientOf(settings, promptRetries).call('putConfiguration', {
+    query: { dry_run: 'true' },
+    body,
+  });
   show(changes, flags, output);
   return changes.total === 0 ? exitCodes.done : exitCodes.incomplete;
 }
@@ -47,7 +51,7 @@ export async function applyRules(
   { settings, output, stdin }: Surroundings,
 ): Promise<number> {
   const body = await documentIn(file, stdin);
-  const client = clientOf(settings);
+  const client = clientOf(settings, promptRetries);
   const planned = await client.call('putConfiguration', { query: { dry_run: 'true' }, body });
   const changes = await client.call('putConfiguration', { body, ifMatch: `"${String(planned.version)}"` });
   show(changes, flags, output);
@@ -102,13 +106,4 @@ function fieldsInWords({ fields = [] }: Changes['changes'][number]): string {
   return fields
     .map(({ field, before, after }) => `${field}: ${before ?? '(none)'} → ${after ?? '(none)'}`)
     .join('; ');
-}
-
-function clientOf({ apiUrl, token, ouId }: Settings): Client {
-  return createClient({
-    baseUrl: apiUrl,
-    retries: { attempts: 3, firstDelayMs: 200, maximumDelayMs: 2_000 },
-    ...(token !== undefined && { token }),
-    ...(ouId !== undefined && { ouId }),
-  });
 }

@@ -205,7 +205,7 @@ function updatedRuleset(
   };
 }
 
-function newRule(payload: records.RuleCreated | records.RuleUpdated): Rule {
+function newRule(payload: records.RuleCreated): Rule {
   const { rule_id, ruleset_id, event_type, weight, label, icon, starts_at, ends_at } = payload;
   const words = filterLabel(payload.attribute_filters);
   const filter_label = words === undefined ? undefined : shortenLabel(words);

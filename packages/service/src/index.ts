@@ -57,6 +57,7 @@ export {
 } from './positions.js';
 export {
   asProblem,
+  problem,
   problemBody,
   ProblemError,
   problemHandler,

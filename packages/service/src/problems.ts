@@ -1,7 +1,7 @@
 // Errors over HTTP: RFC 9457 problems with a stable code and a sentence that tells what to change (API.md).
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { problemTypeOf, type Problem } from '@lead-scoring/contracts';
+import { problemTypeOf, type Problem, type ProblemCode } from '@lead-scoring/contracts';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 
@@ -35,6 +35,14 @@ export class ProblemError extends Error {
     this.errors = options.errors;
     this.headers = options.headers ?? {};
   }
+}
+
+/**
+ * The problem of a code, with the status that the contracts give the code.
+ * @param detail the cause and what to change
+ */
+export function problem(code: ProblemCode, detail: string, options: ProblemOptions = {}): ProblemError {
+  return new ProblemError(problemTypeOf(code).status, code, detail, options);
 }
 
 const maximumErrors = 100;

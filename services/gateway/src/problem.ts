@@ -1,11 +1,8 @@
-// Problem answers of the gateway: the status comes from the code, by the table in the contracts.
-import { problemTypeOf, type ProblemCode } from '@lead-scoring/contracts';
-import { ProblemError, type ProblemOptions } from '@lead-scoring/service';
+// Problem answers of the gateway.
+import type { ProblemCode } from '@lead-scoring/contracts';
+import { problem, type ProblemError } from '@lead-scoring/service';
 
-/** @param detail the cause and what to change */
-export function problem(code: ProblemCode, detail: string, options: ProblemOptions = {}): ProblemError {
-  return new ProblemError(problemTypeOf(code).status, code, detail, options);
-}
+export { problem };
 
 /** A problem answer with the time after which the caller should try again. */
 export function tryAgain(

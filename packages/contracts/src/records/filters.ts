@@ -43,14 +43,12 @@ export const deleteFilter = defineRecord({
 });
 export type DeleteFilter = PayloadOf<typeof deleteFilter>;
 
-const version = z.int().min(1);
-
 export const filterCreated = defineRecord({
   type: 'FilterCreated',
   topic: 'scoring.events',
   key: 'ou_id',
   description: 'A filter of leads is saved.',
-  schema: z.strictObject({ ...filter, ...definition, version, ...happened }),
+  schema: z.strictObject({ ...filter, ...definition, version: z.int().min(1), ...happened }),
 });
 export type FilterCreated = PayloadOf<typeof filterCreated>;
 
@@ -59,7 +57,7 @@ export const filterUpdated = defineRecord({
   topic: 'scoring.events',
   key: 'ou_id',
   description: 'A filter of leads has this name and these conditions from now on.',
-  schema: z.strictObject({ ...filter, ...definition, version, ...happened }),
+  schema: filterCreated.schema,
 });
 export type FilterUpdated = PayloadOf<typeof filterUpdated>;
 

@@ -4,7 +4,7 @@ import { id } from '../common.js';
 import { happened, requested } from '../vocabulary/actor.js';
 import { grid } from '../vocabulary/grid.js';
 import { defineRecord, type PayloadOf } from './record.js';
-import { levelFields, maximumLevels } from './scoring.js';
+import { engagementLevelsSet, setEngagementLevels } from './scoring.js';
 
 export const setProfileLevels = defineRecord({
   type: 'SetProfileLevels',
@@ -12,11 +12,7 @@ export const setProfileLevels = defineRecord({
   key: 'ou_id',
   description:
     "Replace the OU's profile levels. A level without an id keeps that of the level of its name, or gets one.",
-  schema: z.strictObject({
-    ou_id: id,
-    levels: z.array(z.strictObject({ id: id.optional(), ...levelFields })).max(maximumLevels),
-    ...requested,
-  }),
+  schema: setEngagementLevels.schema,
 });
 export type SetProfileLevels = PayloadOf<typeof setProfileLevels>;
 
@@ -35,11 +31,7 @@ export const profileLevelsSet = defineRecord({
   key: 'ou_id',
   description:
     'The OU has these profile levels and no others. What a profile score is called follows from them; scores stay.',
-  schema: z.strictObject({
-    ou_id: id,
-    levels: z.array(z.strictObject({ id, ...levelFields })).max(maximumLevels),
-    ...happened,
-  }),
+  schema: engagementLevelsSet.schema,
 });
 export type ProfileLevelsSet = PayloadOf<typeof profileLevelsSet>;
 

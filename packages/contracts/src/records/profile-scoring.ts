@@ -5,6 +5,7 @@ import { happened, requested } from '../vocabulary/actor.js';
 import { attributeFilter } from '../vocabulary/filters.js';
 import { mappingFields } from '../vocabulary/profile.js';
 import { defineRecord, type PayloadOf } from './record.js';
+import { rulesActivationChanged, setRulesActive } from './scoring.js';
 
 /** A profile rule's fields in commands, events and answers. */
 export const profileRuleFields = {
@@ -38,12 +39,7 @@ export const setProfileRulesActive = defineRecord({
   topic: 'scoring.commands',
   key: 'ou_id',
   description: 'Switch many profile rules on or off: all of them or, when one is unknown, none.',
-  schema: z.strictObject({
-    ou_id: id,
-    rule_ids: z.array(z.string().max(200)).max(500),
-    active: z.boolean().optional(),
-    ...requested,
-  }),
+  schema: setRulesActive.schema,
 });
 export type SetProfileRulesActive = PayloadOf<typeof setProfileRulesActive>;
 
@@ -89,15 +85,7 @@ export const profileRulesActivationChanged = defineRecord({
   key: 'ou_id',
   description:
     'Profile rules were switched on or off together. A lead gets or loses their points with its next event.',
-  schema: z.strictObject({
-    ou_id: id,
-    active: z.boolean(),
-    rules: z
-      .array(z.strictObject({ rule_id: id, version: z.int().min(1) }))
-      .min(1)
-      .max(500),
-    ...happened,
-  }),
+  schema: rulesActivationChanged.schema,
 });
 export type ProfileRulesActivationChanged = PayloadOf<typeof profileRulesActivationChanged>;
 

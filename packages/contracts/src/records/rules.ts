@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { id } from '../common.js';
 import { happened, requested } from '../vocabulary/actor.js';
-import { attributeFilter } from '../vocabulary/filters.js';
 import { defineRecord, type PayloadOf } from './record.js';
-import { ruleFields } from './scoring.js';
+import { ruleCreated, ruleFields } from './scoring.js';
 
 type ChangeOf<Field> =
   Field extends z.ZodOptional<infer Inner extends z.ZodType>
@@ -65,16 +64,7 @@ export const ruleUpdated = defineRecord({
   key: 'ou_id',
   description:
     'A rule has these fields and no others; they count for events that are processed from now on. Points given before stay.',
-  schema: z.strictObject({
-    ou_id: id,
-    rule_id: id,
-    ruleset_id: id,
-    ...ruleFields,
-    attribute_filters: z.array(attributeFilter).max(20),
-    active: z.boolean(),
-    version: z.int().min(1),
-    ...happened,
-  }),
+  schema: ruleCreated.schema,
 });
 export type RuleUpdated = PayloadOf<typeof ruleUpdated>;
 

@@ -1,7 +1,14 @@
 // Commands about the configuration of scoring: rulesets, rules, levels and filters.
-import { records } from '@lead-scoring/contracts';
+import { records, type routes } from '@lead-scoring/contracts';
 import { problem } from '../problem.js';
-import { command, inUnit, ouOf, type CommandBuilders } from './command-building.js';
+import {
+  command,
+  inUnit,
+  ouOf,
+  type CommandBuilders,
+  type CommandContext,
+  type CommandInput,
+} from './command-building.js';
 
 export const scoringCommands = {
   createRuleset: (input) =>
@@ -29,25 +36,9 @@ export const scoringCommands = {
   createEngagementRule: (input) =>
     command(records.createRule, ouOf(input), { ...inUnit(input), rule_id: input.commandId, ...input.body }),
 
-  setRulesActive: (input) => {
-    const { rule_ids, updates } = input.body;
-    refuseOtherUpdates(input.rawBody);
-    return command(records.setRulesActive, ouOf(input), {
-      ...inUnit(input),
-      rule_ids,
-      ...(updates.active !== undefined && { active: updates.active }),
-    });
-  },
+  setRulesActive: (input) => command(records.setRulesActive, ouOf(input), switchOf(input)),
 
-  setProfileRulesActive: (input) => {
-    const { rule_ids, updates } = input.body;
-    refuseOtherUpdates(input.rawBody);
-    return command(records.setProfileRulesActive, ouOf(input), {
-      ...inUnit(input),
-      rule_ids,
-      ...(updates.active !== undefined && { active: updates.active }),
-    });
-  },
+  setProfileRulesActive: (input) => command(records.setProfileRulesActive, ouOf(input), switchOf(input)),
 
   addProfileMapping: (input) =>
     command(records.addProfileMapping, ouOf(input), {
@@ -97,6 +88,13 @@ export const scoringCommands = {
   deleteFilter: (input) =>
     command(records.deleteFilter, ouOf(input), { ...inUnit(input), filter_id: input.parameters.id }),
 } satisfies Partial<CommandBuilders>;
+
+/** The rules that a bulk update switches on or off. */
+function switchOf(input: CommandContext & Pick<CommandInput<typeof routes.setRulesActive>, 'body'>) {
+  const { rule_ids, updates } = input.body;
+  refuseOtherUpdates(input.rawBody);
+  return { ...inUnit(input), rule_ids, ...(updates.active !== undefined && { active: updates.active }) };
+}
 
 /** Refuses fields that validation has dropped from the raw body, so that they are not ignored silently. */
 function refuseOtherUpdates(rawBody: unknown): void {

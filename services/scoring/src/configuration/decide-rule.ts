@@ -11,6 +11,7 @@ import {
 } from './decision-model.js';
 import { senselessRuleLimits } from './decide-limits.js';
 import type { ConfigurationDecision } from './messages.js';
+import { contentOf } from './content-model.js';
 import type { Rule } from './state.js';
 
 type RuleContent = Omit<records.RuleUpdated, 'ou_id' | 'rule_id' | 'version' | 'at' | 'actor'>;
@@ -24,7 +25,7 @@ export function updateRule(
   const known = configuration.rules.get(rule_id);
   if (!known)
     return configuration.profile?.rules.has(rule_id) ? isProfileRule() : ruleNotFound(configuration, rule_id);
-  const before = contentOf(known);
+  const before = Object.fromEntries(contentOf(known)) as unknown as RuleContent;
   const content = changed(before, command);
   if (isSame(content, before)) return done();
   const payload = { ou_id, rule_id, ...content, version: known.version + 1, at: requested_at };
@@ -51,26 +52,14 @@ export function deleteRule(
   });
 }
 
-/** Fields of a rule that its events do not record, and fields of a command that are no content of a rule. */
-const besidesContent = new Set([
-  ...['id', 'filter_label', 'version', 'created_at', 'updated_at', 'changed_by'],
-  ...['ou_id', 'rule_id', 'requested_at', 'actor'],
-]);
-
-function contentIn(from: object): [string, unknown][] {
-  return (Object.entries(from) as [string, unknown][]).filter(
-    ([field, value]) => value !== undefined && !besidesContent.has(field),
-  );
-}
-
-function contentOf(rule: Rule): RuleContent {
-  return Object.fromEntries(contentIn(rule)) as unknown as RuleContent;
-}
+/** Fields of a command that are no content of a rule. */
+const besidesChange = new Set(['ou_id', 'rule_id', 'requested_at', 'actor']);
 
 function changed(before: RuleContent, command: records.UpdateRule): RuleContent {
-  const after = new Map(contentIn(before));
-  for (const [field, value] of contentIn(command))
-    if (value === null) after.delete(field);
+  const after = new Map(contentOf(before));
+  for (const [field, value] of contentOf(command))
+    if (besidesChange.has(field)) continue;
+    else if (value === null) after.delete(field);
     else after.set(field, value);
   if (!after.has('attribute_filters')) after.set('attribute_filters', []);
   // Only fields that a rule need not have can be null: the command's schema sees to it.

@@ -23,6 +23,8 @@ import { decideProfileConfiguration, profileRuleWarnings } from '../profile/deci
 import {
   alreadyDeleted,
   done,
+  hasName,
+  nameTaken,
   neverCounts,
   rulesetNotFound,
   tooLarge,
@@ -38,6 +40,7 @@ import {
 } from './decide-limits.js';
 import type { CommandResult, ConfigurationCommand, ConfigurationDecision } from './messages.js';
 import { deleteRule, updateRule } from './decide-rule.js';
+import { switchRules } from './decide-switch.js';
 import { deleteRuleset } from './decide-ruleset.js';
 import { defaultRulesetOf, type Rule, type Ruleset } from './state.js';
 
@@ -69,7 +72,11 @@ function decideCommand(
     case 'DeleteRule':
       return deleteRule(command.payload, configuration);
     case 'SetRulesActive':
-      return setRulesActive(command.payload, configuration);
+      return switchRules(command.payload, configuration, {
+        rules: configuration.rules,
+        noun: 'rule',
+        event: 'RulesActivationChanged',
+      });
     case 'SetEngagementLevels':
       return setEngagementLevels(command.payload, configuration);
     case 'CreateProfileRule':
@@ -190,7 +197,8 @@ function createRuleset(
 ): ConfigurationDecision {
   if (configuration.rulesets.has(command.ruleset_id)) return done();
   if (configuration.former_rulesets.has(command.ruleset_id)) return alreadyDeleted('ruleset');
-  if (isNameTaken(configuration, command.name)) return duplicateName(command.name);
+  const taken = refusalOfName(configuration, command.name);
+  if (taken) return taken;
   const limits = rulesetLimitsAfter({}, command);
   const senseless = senselessRulesetLimits(limits, command.score_type);
   if (senseless) return senseless;
@@ -224,7 +232,8 @@ function updateRuleset(
   const active = command.active ?? known.active;
   const limits = rulesetLimitsAfter(known, command);
   if (name === known.name && active === known.active && hasSameRulesetLimits(known, limits)) return done();
-  if (isNameTaken(configuration, name, known)) return duplicateName(name);
+  const taken = refusalOfName(configuration, name, known);
+  if (taken) return taken;
   const tooMany = active && !known.active ? tooManyActiveRulesets(configuration) : null;
   if (tooMany) return tooMany;
   const senseless = senselessRulesetLimits(limits, known.score_type);
@@ -262,7 +271,7 @@ function createRule(command: records.CreateRule, configuration: ScoringConfigura
   if (rulesetId === undefined) {
     const tooMany = tooManyActiveRulesets(configuration) ?? tooManyKept(configuration, 'rulesets');
     if (tooMany) return tooMany;
-    const created = defaultRuleset(command, configuration);
+    const created = defaultRuleset(configuration, command.requested_at);
     events.push(created);
     rulesetId = created.payload.ruleset_id;
   }
@@ -280,73 +289,40 @@ function createRule(command: records.CreateRule, configuration: ScoringConfigura
   return tooLarge(configuration, created.payload) ?? done(...events, created);
 }
 
-function defaultRuleset(
-  { ou_id, requested_at }: records.CreateRule,
+/** The ruleset for rules that name none. */
+export function defaultRuleset(
   configuration: ScoringConfiguration,
+  at: string,
 ): Extract<ConfigurationEvent, { type: 'RulesetCreated' }> {
   let name = 'Default';
-  for (let number = 2; isNameTaken(configuration, name); number += 1) name = `Default ${String(number)}`;
+  for (let number = 2; hasName(configuration.rulesets.values(), name); number += 1)
+    name = `Default ${String(number)}`;
   return {
     type: 'RulesetCreated',
     payload: {
-      ou_id,
+      ou_id: configuration.ou_id,
       ruleset_id: nextDefaultRulesetId(configuration),
       name,
       score_type: 'engagement',
       active: true,
       is_default: true,
       version: 1,
-      at: requested_at,
+      at,
     },
   };
 }
 
-/** All of the rules or none (SPEC.md, Bulk rule updates). */
-function setRulesActive(
-  command: records.SetRulesActive,
-  configuration: ScoringConfiguration,
-): ConfigurationDecision {
-  const unknown = command.rule_ids.flatMap((id, index) =>
-    configuration.rules.has(id.toLowerCase())
-      ? []
-      : [{ path: `body.rule_ids[${String(index)}]`, message: 'is not a rule of this organizational unit' }],
+/** The refusal of a name that another ruleset has. */
+function refusalOfName(
+  { rulesets }: ScoringConfiguration,
+  name: string,
+  besides?: Ruleset,
+): ConfigurationDecision | null {
+  return nameTaken(
+    'ruleset',
+    name,
+    [...rulesets.values()].filter((ruleset) => ruleset !== besides),
   );
-  if (unknown.length > 0)
-    return {
-      outcome: 'rejected',
-      code: 'rule_not_found',
-      message: `${String(unknown.length)} of the rule_ids are not rules of this organizational unit, so no rule was changed. Leave them out.`,
-      errors: unknown.slice(0, 100),
-    };
-  const { active } = command;
-  if (active === undefined) return done();
-  const changed = [...new Set(command.rule_ids.map((id) => id.toLowerCase()))].flatMap((id) => {
-    const rule = configuration.rules.get(id);
-    return rule && rule.active !== active ? [{ rule_id: id, version: rule.version + 1 }] : [];
-  });
-  if (changed.length === 0) return done();
-  const tooMany = tooManyActiveRules(configuration, active ? changed.length : 0);
-  if (tooMany) return tooMany;
-  return done({
-    type: 'RulesActivationChanged',
-    payload: { ou_id: command.ou_id, active, rules: changed, at: command.requested_at },
-  });
-}
-
-function isNameTaken(configuration: ScoringConfiguration, name: string, besides?: Ruleset): boolean {
-  const wanted = name.toLowerCase();
-  for (const ruleset of configuration.rulesets.values())
-    if (ruleset !== besides && ruleset.name.toLowerCase() === wanted) return true;
-  return false;
-}
-
-function duplicateName(name: string): ConfigurationDecision {
-  return {
-    outcome: 'rejected',
-    code: 'duplicate_name',
-    message: `There is a ruleset named "${name}" already. Choose another name.`,
-    errors: [{ path: 'body.name', message: 'must not be the name of another ruleset' }],
-  };
 }
 
 function otherScoreType({ name, score_type }: Ruleset): ConfigurationDecision {

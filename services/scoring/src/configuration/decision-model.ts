@@ -31,6 +31,30 @@ export function limitReached(message: string): ConfigurationDecision {
   return { outcome: 'rejected', code: 'limit_reached', message };
 }
 
+/** The refusal of a name that another of the resources has, whatever the case; null if the name is free. */
+export function nameTaken(
+  kind: 'ruleset' | 'filter',
+  name: string,
+  others: Iterable<{ name: string }>,
+): Refusal | null {
+  if (!hasName(others, name)) return null;
+  return {
+    outcome: 'rejected',
+    code: 'duplicate_name',
+    message: `There is a ${kind} named "${name}" already. Choose another name.`,
+    errors: [{ path: 'body.name', message: `must not be the name of another ${kind}` }],
+  };
+}
+
+export function hasName(resources: Iterable<{ name: string }>, name: string): boolean {
+  const wanted = name.toLowerCase();
+  for (const resource of resources) if (resource.name.toLowerCase() === wanted) return true;
+  return false;
+}
+
+export const filterNotFoundMessage =
+  'No filter of this organizational unit has this id. GET /filters lists them.';
+
 export const rulesetNotFoundMessage =
   'No ruleset of this organizational unit has this id. GET /rulesets lists them.';
 

@@ -4,7 +4,7 @@ import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/sco
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import { ruleNotFoundMessage, rulesetNotFoundMessage } from './decision-model.js';
 import type { PublishedConfigurations } from './published.js';
-import type { Ruleset } from './state.js';
+import { rulesetsOf } from './state.js';
 
 export function configurationQueries(configurations: PublishedConfigurations): BoundQuery[] {
   return [
@@ -57,10 +57,6 @@ export async function loadOne(
   ouId: string,
 ): Promise<ScoringConfiguration> {
   return (await configurations.load([ouId])).get(ouId) ?? emptyConfiguration(ouId);
-}
-
-export function rulesetsOf({ rulesets }: ScoringConfiguration, scoreType: Ruleset['score_type']): Ruleset[] {
-  return [...rulesets.values()].filter(({ score_type }) => score_type === scoreType);
 }
 
 /** A page of a list that is in memory. */

@@ -9,3 +9,10 @@ export function defaultRulesetOf(configuration: ScoringConfiguration): Ruleset |
   for (const ruleset of configuration.rulesets.values()) if (ruleset.is_default) return ruleset;
   return undefined;
 }
+
+export function rulesetsOf(
+  { rulesets }: Pick<ScoringConfiguration, 'rulesets'>,
+  scoreType: Ruleset['score_type'],
+): Ruleset[] {
+  return [...rulesets.values()].filter(({ score_type }) => score_type === scoreType);
+}

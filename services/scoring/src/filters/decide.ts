@@ -1,11 +1,7 @@
 // Decides on an OU's saved filters of leads: pure; time and ids come with the command.
 import { records, type LeadFilterGroup } from '@lead-scoring/contracts';
-import {
-  unknownReferences,
-  type FilterEvent,
-  type SavedFilter,
-  type ScoringConfiguration,
-} from '@lead-scoring/scoring-domain';
+import { unknownReferences, type SavedFilter, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { done, filterNotFoundMessage, limitReached, nameTaken } from '../configuration/decision-model.js';
 import type { ConfigurationDecision } from '../configuration/messages.js';
 import { refusalOfReferences } from './reference-model.js';
 
@@ -65,16 +61,11 @@ function refusalOfName(
   known: SavedFilter | undefined,
   { filters }: ScoringConfiguration,
 ): ConfigurationDecision | null {
-  const wanted = name.toLowerCase();
-  for (const filter of filters.values())
-    if (filter !== known && filter.name.toLowerCase() === wanted)
-      return {
-        outcome: 'rejected',
-        code: 'duplicate_name',
-        message: `There is a filter named "${name}" already. Choose another name.`,
-        errors: [{ path: 'body.name', message: 'must not be the name of another filter' }],
-      };
-  return null;
+  return nameTaken(
+    'filter',
+    name,
+    [...filters.values()].filter((filter) => filter !== known),
+  );
 }
 
 function refusalOf(
@@ -105,18 +96,6 @@ function tooLong(): ConfigurationDecision {
   );
 }
 
-function limitReached(message: string): ConfigurationDecision {
-  return { outcome: 'rejected', code: 'limit_reached', message };
-}
-
 function filterNotFound(): ConfigurationDecision {
-  return {
-    outcome: 'rejected',
-    code: 'filter_not_found',
-    message: 'No filter of this organizational unit has this id. GET /filters lists them.',
-  };
-}
-
-function done(...events: FilterEvent[]): ConfigurationDecision {
-  return { outcome: 'done', events };
+  return { outcome: 'rejected', code: 'filter_not_found', message: filterNotFoundMessage };
 }

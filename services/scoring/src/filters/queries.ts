@@ -1,5 +1,5 @@
 // Saved filters, and the leads that one would match.
-import { problemTypeOf, routes, type LeadFilterGroup } from '@lead-scoring/contracts';
+import { routes, type LeadFilterGroup } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import {
   filterAnswer,
@@ -9,7 +9,8 @@ import {
   type SavedFilter,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
-import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
+import { bindQuery, problem, type BoundQuery } from '@lead-scoring/service';
+import { filterNotFoundMessage } from '../configuration/decision-model.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne, pageOf } from '../configuration/queries.js';
 import { leadAnswer } from '../leads/answers.js';
@@ -63,12 +64,7 @@ export function filterQuery(conditions: LeadFilterGroup, { levels }: ScoringConf
 /** @throws ProblemError 404 `filter_not_found` */
 export function requireFilter({ filters }: ScoringConfiguration, id: string): SavedFilter {
   const filter = filters.get(id.toLowerCase());
-  if (!filter)
-    throw new ProblemError(
-      404,
-      'filter_not_found',
-      'No filter of this organizational unit has this id. GET /filters lists them.',
-    );
+  if (!filter) throw problem('filter_not_found', filterNotFoundMessage);
   return filter;
 }
 
@@ -77,5 +73,5 @@ function refuseUnknown(conditions: LeadFilterGroup, configuration: ScoringConfig
   const refusal = refusalOfReferences(unknownReferences(conditions, configuration), configuration);
   if (!refusal) return;
   const { code, message, errors } = refusal;
-  throw new ProblemError(problemTypeOf(code).status, code, message, { errors });
+  throw problem(code, message, { errors });
 }

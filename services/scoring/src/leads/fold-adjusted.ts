@@ -1,7 +1,8 @@
 // Folds decisions that no event caused into a lead: pure. A decision that was folded before changes nothing.
 import type { records } from '@lead-scoring/contracts';
-import { heldInRange, resetsScore } from '@lead-scoring/scoring-domain';
+import { resetsScore } from '@lead-scoring/scoring-domain';
 import { profileAdjustmentsIn, withProfilePoints, type LeadProfile } from '../profile/state.js';
+import { withDecision } from './ruleset-model.js';
 import type { Lead, ScoreReset } from './state.js';
 
 /** The number of resets that a lead remembers: a command that comes again comes soon. */
@@ -15,7 +16,7 @@ export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset
   return {
     ...(isReset ? withoutLimitUses(lead) : lead),
     score,
-    rulesets: isReset ? [] : withAdjustments(lead.rulesets, adjustments),
+    rulesets: isReset ? [] : withDecision(lead.rulesets, { scored_events: [], adjustments }),
     ...(isReset &&
       reset_id !== undefined && {
         resets: withReset(lead.resets, { id: reset_id, at: decided_at, previous_score }),
@@ -37,20 +38,4 @@ function foldedProfile({ profile }: Lead, decision: records.ScoreAdjusted): Lead
 
 export function withReset(known: Lead['resets'], reset: ScoreReset): readonly ScoreReset[] {
   return [...(known ?? []), reset].slice(-rememberedResets);
-}
-
-/** Adds the points of adjustments that name a ruleset to the ruleset's points. */
-function withAdjustments(
-  known: Lead['rulesets'],
-  adjustments: readonly records.ScoreAdjustment[],
-): Lead['rulesets'] {
-  let rulesets = known;
-  for (const { ruleset_id, points } of adjustments) {
-    if (ruleset_id === undefined) continue;
-    const score = heldInRange((rulesets.find((one) => one.ruleset_id === ruleset_id)?.score ?? 0) + points);
-    rulesets = rulesets.some((one) => one.ruleset_id === ruleset_id)
-      ? rulesets.map((one) => (one.ruleset_id === ruleset_id ? { ruleset_id, score } : one))
-      : [...rulesets, { ruleset_id, score }];
-  }
-  return rulesets;
 }

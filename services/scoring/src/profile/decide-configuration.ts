@@ -21,6 +21,7 @@ import {
   tooManyActiveRules,
   tooManyKept,
 } from '../configuration/decision-model.js';
+import { switchRules } from '../configuration/decide-switch.js';
 import type { ConfigurationDecision } from '../configuration/messages.js';
 import type { ProfileCommand } from './messages.js';
 
@@ -33,7 +34,11 @@ export function decideProfileConfiguration(
     case 'CreateProfileRule':
       return createProfileRule(command.payload, configuration);
     case 'SetProfileRulesActive':
-      return setProfileRulesActive(command.payload, configuration);
+      return switchRules(command.payload, configuration, {
+        rules: (configuration.profile ?? noProfile).rules,
+        noun: 'profile rule',
+        event: 'ProfileRulesActivationChanged',
+      });
     case 'AddProfileMapping':
       return addMapping(command.payload, configuration);
     case 'RemoveProfileMapping':
@@ -71,43 +76,6 @@ function createProfileRule(
     tooLarge(configuration, payload) ??
     done({ type: 'ProfileRuleCreated', payload })
   );
-}
-
-/** All of the rules or none (SPEC.md, Bulk rule updates). A rule of another kind is not found. */
-function setProfileRulesActive(
-  { ou_id, rule_ids, active, requested_at }: records.SetProfileRulesActive,
-  configuration: ScoringConfiguration,
-): ConfigurationDecision {
-  const { profile = noProfile } = configuration;
-  const unknown = rule_ids.flatMap((id, index) =>
-    profile.rules.has(id.toLowerCase())
-      ? []
-      : [
-          {
-            path: `body.rule_ids[${String(index)}]`,
-            message: 'is not a profile rule of this organizational unit',
-          },
-        ],
-  );
-  if (unknown.length > 0)
-    return {
-      outcome: 'rejected',
-      code: 'rule_not_found',
-      message: `${String(unknown.length)} of the rule_ids are not profile rules of this organizational unit, so no rule was changed. Leave them out.`,
-      errors: unknown.slice(0, 100),
-    };
-  if (active === undefined) return done();
-  const changed = [...new Set(rule_ids.map((id) => id.toLowerCase()))].flatMap((id) => {
-    const rule = profile.rules.get(id);
-    return rule && rule.active !== active ? [{ rule_id: id, version: rule.version + 1 }] : [];
-  });
-  if (changed.length === 0) return done();
-  const tooMany = tooManyActiveRules(configuration, active ? changed.length : 0);
-  if (tooMany) return tooMany;
-  return done({
-    type: 'ProfileRulesActivationChanged',
-    payload: { ou_id, active, rules: changed, at: requested_at },
-  });
 }
 
 function addMapping(

@@ -1,6 +1,6 @@
 // Decides the profile points of a lead: pure. The points are those of the rules that match its profile now, and a decision
 // records the differences to the points that it has.
-import { compileFilters, type Alias, type JsonObject, type LeadFields } from '@lead-scoring/contracts';
+import type { Alias, JsonObject, LeadFields } from '@lead-scoring/contracts';
 import { profileOf } from '@lead-scoring/scoring-domain';
 import { matchingRules, type CompiledProfile } from './profile-model.js';
 import { emptyProfile, type GivenPoints, type LeadProfile, type ProfileAdjustment } from './state.js';
@@ -38,14 +38,14 @@ export function profileAdjustments(lead: ProfiledLead, compiled: CompiledProfile
 
 /** `matched` says why: 0 where the profile no longer matches, 1 where the rule or its ruleset is switched off. */
 function takenBack(known: GivenPoints, compiled: CompiledProfile, profile: JsonObject): ProfileAdjustment {
-  const rule = compiled.ruleOf(known.rule_id);
+  const found = compiled.ruleOf(known.rule_id);
   return {
     reason: 'profile_rule',
     ...identityOf(known),
-    rule_version: rule?.version ?? known.rule_version,
+    rule_version: found?.rule.version ?? known.rule_version,
     points: -known.points,
     counted: 0,
-    ...(rule && { matched: compileFilters(rule.conditions)(profile) ? 1 : 0 }),
+    ...(found && { matched: found.holds(profile) ? 1 : 0 }),
   };
 }
 

@@ -17,7 +17,7 @@ export interface CompiledProfile {
   /** Active rules of active profile rulesets, in the order of their creation. */
   readonly rules: readonly CompiledProfileRule[];
   /** A rule, also one that gives no points; undefined for a rule that is gone. */
-  readonly ruleOf: (ruleId: string) => ProfileRule | undefined;
+  readonly ruleOf: (ruleId: string) => CompiledProfileRule | undefined;
 }
 
 /** Null for an OU that has never configured profile scoring: its leads have no profile points. */
@@ -26,12 +26,15 @@ export function compileProfile({
   rulesets,
 }: Pick<ScoringConfiguration, 'profile' | 'rulesets'>): CompiledProfile | null {
   if (!profile) return null;
+  const compiled = new Map(
+    [...profile.rules].map(([id, rule]) => [id, { rule, holds: compileFilters(rule.conditions) }]),
+  );
   return {
     mappings: compileMappings(profile.mappings.values()),
-    rules: [...profile.rules.values()]
-      .filter((rule) => rule.active && rulesets.get(rule.ruleset_id)?.active === true)
-      .map((rule) => ({ rule, holds: compileFilters(rule.conditions) })),
-    ruleOf: (ruleId) => profile.rules.get(ruleId),
+    rules: [...compiled.values()].filter(
+      ({ rule }) => rule.active && rulesets.get(rule.ruleset_id)?.active === true,
+    ),
+    ruleOf: (ruleId) => compiled.get(ruleId),
   };
 }
 

@@ -1,7 +1,6 @@
 // Tests a profile against profile rules and drafts: each rule with its points, and in words why it matches or does not. Pure.
 import {
   compileFilters,
-  filterLabel,
   finderOf,
   routeDeclarations,
   type AttributeFilter,
@@ -9,6 +8,7 @@ import {
   type JsonValue,
 } from '@lead-scoring/contracts';
 import { noProfile, shortenLabel, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { conditionWords, offWords } from '../configuration/condition-words.js';
 
 type ProfileTest = routeDeclarations.ProfileTest;
 type TestedRule = ProfileTest['rules'][number];
@@ -29,11 +29,7 @@ export function testProfile(
   const tested = [
     ...[...rules.values()].map((rule): TestedRule => {
       const ruleset = configuration.rulesets.get(rule.ruleset_id);
-      const silent = !rule.active
-        ? 'the rule is switched off'
-        : ruleset?.active !== true
-          ? `its ruleset "${ruleset?.name ?? ''}" is switched off`
-          : null;
+      const silent = offWords(rule, ruleset);
       return testedRule(profile, rule, { rule_id: rule.id, ruleset_id: rule.ruleset_id }, silent);
     }),
     ...drafts.map((draft) => testedRule(profile, draft, { rule_id: null, ruleset_id: null }, null)),
@@ -76,10 +72,6 @@ function metWords(profile: JsonObject, condition: AttributeFilter): string {
 
 function missedWords(profile: JsonObject, condition: AttributeFilter): string {
   return `the rule asks that ${conditionWords(condition)}, but ${valueWords(profile, condition.field)}`;
-}
-
-function conditionWords(condition: AttributeFilter): string {
-  return shortenLabel(filterLabel([condition]) ?? '', 300);
 }
 
 /** The value of a field of the profile: `title is "Analyst"`. */

@@ -6,6 +6,7 @@ import {
   evolveConfiguration,
   type ProfileRule,
 } from '@lead-scoring/scoring-domain';
+import { contentOf } from '../configuration/content-model.js';
 import type { Rule } from '../configuration/state.js';
 
 type RuleVersion = routeDeclarations.RuleVersion;
@@ -53,21 +54,11 @@ export function versionsOf(events: readonly ConfigurationEvent[], ruleId: string
   return versions;
 }
 
-/** Fields that each version has anew, or that follow from other fields. */
-const besidesContent = new Set(['id', 'filter_label', 'version', 'created_at', 'updated_at', 'changed_by']);
-
 function changedFields(before: object | null, after: object | null): RuleVersion['fields'] {
-  const [old, changed] = [contentOf(before), contentOf(after)];
+  const valuesOf = (rule: object | null) => new Map(contentOf(rule ?? {}) as [string, RuleFieldValue][]);
+  const [old, changed] = [valuesOf(before), valuesOf(after)];
   return [...new Set([...old.keys(), ...changed.keys()])].flatMap((field) => {
     const values = { before: old.get(field) ?? null, after: changed.get(field) ?? null };
     return JSON.stringify(values.before) === JSON.stringify(values.after) ? [] : [{ field, ...values }];
   });
-}
-
-function contentOf(rule: object | null): Map<string, RuleFieldValue> {
-  return new Map(
-    (Object.entries(rule ?? {}) as [string, RuleFieldValue | undefined][]).flatMap(([field, value]) =>
-      value === undefined || besidesContent.has(field) ? [] : [[field, value]],
-    ),
-  );
 }

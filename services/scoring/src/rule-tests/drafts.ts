@@ -1,7 +1,7 @@
 // Draft rules beside those of a configuration, as if they had been created now. Pure; nothing is stored.
 import { nameBasedId, type routeDeclarations } from '@lead-scoring/contracts';
 import { evolveConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { defaultRulesetIdOf } from '../configuration/decide.js';
+import { defaultRuleset, defaultRulesetIdOf } from '../configuration/decide.js';
 import { senselessRuleLimits } from '../configuration/decide-limits.js';
 import { defaultRulesetOf } from '../configuration/state.js';
 
@@ -74,7 +74,8 @@ export function withDrafts(
   const rules = new Map([...configuration.rules].filter(([id]) => !replaced.has(id)));
   let drafted: ScoringConfiguration = { ...configuration, rules };
   for (const [index, { ruleset_id, ...form }] of drafts.entries()) {
-    if (ruleset_id === undefined && !defaultRulesetOf(drafted)) drafted = withDefaultRuleset(drafted, at);
+    if (ruleset_id === undefined && !defaultRulesetOf(drafted))
+      drafted = evolveConfiguration(drafted, defaultRuleset(drafted, at));
     drafted = evolveConfiguration(drafted, {
       type: 'RuleCreated',
       payload: {
@@ -90,23 +91,6 @@ export function withDrafts(
     });
   }
   return drafted;
-}
-
-function withDefaultRuleset(configuration: ScoringConfiguration, at: string): ScoringConfiguration {
-  const { ou_id } = configuration;
-  return evolveConfiguration(configuration, {
-    type: 'RulesetCreated',
-    payload: {
-      ou_id,
-      ruleset_id: defaultRulesetIdOf(ou_id),
-      name: 'Default',
-      score_type: 'engagement',
-      active: true,
-      is_default: true,
-      version: 1,
-      at,
-    },
-  });
 }
 
 /** The fields of a draft that a rule has. */

@@ -1,8 +1,8 @@
 // POST /engagement-scoring/test: a query, because nothing is stored.
-import { nameBasedId, problemTypeOf, routes } from '@lead-scoring/contracts';
+import { nameBasedId, routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
+import { bindQuery, problem, type BoundQuery } from '@lead-scoring/service';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne } from '../configuration/queries.js';
 import { toLead } from '../leads/documents.js';
@@ -47,8 +47,5 @@ function assertValid(configuration: ScoringConfiguration, drafts: readonly Draft
   const [first] = problems;
   if (!first) return;
   const errors = problems.map(({ path, message }) => ({ path, message }));
-  const { status } = problemTypeOf(first.code);
-  throw new ProblemError(status, first.code, `A draft cannot be tested: ${first.path} ${first.message}.`, {
-    errors,
-  });
+  throw problem(first.code, `A draft cannot be tested: ${first.path} ${first.message}.`, { errors });
 }

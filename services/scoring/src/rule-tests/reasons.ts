@@ -2,13 +2,12 @@
 import {
   compileFilters,
   eventTypeKey,
-  filterLabel,
   finderOf,
-  type AttributeFilter,
   type JsonObject,
   type JsonValue,
 } from '@lead-scoring/contracts';
 import { shortenLabel } from '@lead-scoring/scoring-domain';
+import { conditionWords, offWords } from '../configuration/condition-words.js';
 import type { Rule, Ruleset } from '../configuration/state.js';
 
 export interface SampledEvent {
@@ -24,8 +23,7 @@ export interface RuleReason {
 }
 
 const maximumReason = 1_000;
-/** Maximum lengths within a reason, so that one long filter or value leaves room for the others. */
-const maximumFilter = 300;
+/** Maximum length within a reason, so that one long value leaves room for the others. */
 const maximumValue = 200;
 /** Of a rule with more failing filters, the first are named. */
 const maximumFailing = 3;
@@ -54,7 +52,7 @@ function missedWords(rule: Rule, event: SampledEvent): string[] {
     words.push(`the rule takes events before ${ends_at}, and this one is of ${timestamp}`);
   const failing = rule.attribute_filters.filter((filter) => !compileFilters([filter])(metadata));
   for (const filter of failing.slice(0, maximumFailing))
-    words.push(`the rule asks that ${filterWords(filter)}, but ${valueWords(filter.field, metadata)}`);
+    words.push(`the rule asks that ${conditionWords(filter)}, but ${valueWords(filter.field, metadata)}`);
   if (failing.length > maximumFailing)
     words.push(`and ${String(failing.length - maximumFailing)} more filters are not met`);
   return words;
@@ -63,20 +61,9 @@ function missedWords(rule: Rule, event: SampledEvent): string[] {
 function metWords({ attribute_filters, event_type }: Rule, { metadata = {} }: SampledEvent): string {
   if (attribute_filters.length === 0) return `Matches every event of type ${quoted(event_type)}.`;
   const met = attribute_filters.map(
-    (filter) => `${filterWords(filter)}, and ${valueWords(filter.field, metadata)}`,
+    (filter) => `${conditionWords(filter)}, and ${valueWords(filter.field, metadata)}`,
   );
   return `Matches: ${shortenLabel(met.join('; '), maximumReason - 2 * maximumValue)}.`;
-}
-
-/** Why a rule that matches gives no points; null where it does. */
-function offWords({ active }: Rule, ruleset: Ruleset | undefined): string | null {
-  if (!active) return 'the rule is switched off';
-  return ruleset?.active === true ? null : `its ruleset ${quoted(ruleset?.name ?? '')} is switched off`;
-}
-
-/** One filter as in `filter_label`. */
-function filterWords(filter: AttributeFilter): string {
-  return shortenLabel(filterLabel([filter]) ?? '', maximumFilter);
 }
 
 /** The value of a field in the event: `path is "/blog"`. */
