@@ -3,15 +3,17 @@ import { nameBasedId, type records } from '@lead-scoring/contracts';
 import {
   evolveConfiguration,
   isDeletedRule,
+  rulesetLimitsOf,
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import { senselessRuleLimits } from '../configuration/decide-limits.js';
 import { alreadyDeleted, beyondLimits, neverCounts } from '../configuration/decision-model.js';
 import type { ConfigurationDecision, Refusal } from '../configuration/messages.js';
-import type { Rule, Ruleset } from '../configuration/state.js';
+import { rulesetsOf, type Rule, type Ruleset } from '../configuration/state.js';
 import { setEngagementLevels } from '../levels/decide.js';
 import { ChangeList, wordsOf } from './change-model.js';
-import { engagementRulesets, fileRuleOf, rulesByRuleset } from './document-model.js';
+import { fileRuleOf, rulesByRuleset } from './document-model.js';
 import { pairRules, textOf } from './pair-model.js';
 
 /** A document that changes nothing is always taken, whatever version it expects: so a repeat is answered like the first. */
@@ -65,13 +67,9 @@ class Plan {
 
   #planRulesets(wanted: readonly records.FileRuleset[]): Refusal | null {
     const known = new Map(
-      engagementRulesets(this.configuration).map((ruleset) => [ruleset.name.toLowerCase(), ruleset]),
+      rulesetsOf(this.configuration, 'engagement').map((ruleset) => [ruleset.name.toLowerCase(), ruleset]),
     );
-    const taken = new Set(
-      [...this.configuration.rulesets.values()]
-        .filter(({ score_type }) => score_type !== 'engagement')
-        .map(({ name }) => name.toLowerCase()),
-    );
+    const taken = new Set(rulesetsOf(this.configuration, 'profile').map(({ name }) => name.toLowerCase()));
     const byRuleset = rulesByRuleset(this.configuration);
     const named = new Set(wanted.map(({ name }) => name.toLowerCase()));
     for (const [name, ruleset] of known)
@@ -115,7 +113,15 @@ class Plan {
     if (name === known.name && active === known.active) return null;
     this.events.push({
       type: 'RulesetUpdated',
-      payload: { ...this.#stamp(), ruleset_id: known.id, name, active, version: known.version + 1 },
+      payload: {
+        ...this.#stamp(),
+        ruleset_id: known.id,
+        name,
+        active,
+        // A document does not hold the limits of rulesets: they stay.
+        ...rulesetLimitsOf(known),
+        version: known.version + 1,
+      },
     });
     const { name: nameBefore, active: activeBefore } = known;
     this.changes.change(
@@ -144,11 +150,12 @@ class Plan {
     const pairs = pairRules(known, rules);
     for (const rule of pairs.missing) this.#removeRule(rule, name);
     for (const [position, { rule, known: present }] of pairs.wanted.entries()) {
-      const never = neverCounts(rule);
-      if (never)
-        return withPath(
-          never,
-          `body.engagement_rulesets[${String(index)}].rules[${String(position)}].ends_at`,
+      const senseless = neverCounts(rule) ?? senselessRuleLimits(rule);
+      if (senseless)
+        return inSection(
+          senseless,
+          'body',
+          `body.engagement_rulesets[${String(index)}].rules[${String(position)}]`,
         );
       const refused = present
         ? this.#changeRule(present, rule, name)
@@ -200,7 +207,7 @@ class Plan {
   #planLevels(levels: NonNullable<records.ConfigurationFile['engagement_levels']>): Refusal | null {
     const { ou_id, requested_at } = this.command;
     const decision = setEngagementLevels({ ou_id, levels, requested_at }, this.configuration);
-    if (decision.outcome === 'rejected') return inSection(decision, 'levels', 'engagement_levels');
+    if (decision.outcome === 'rejected') return inSection(decision, 'body.levels', 'body.engagement_levels');
     this.events.push(...decision.events);
     if (decision.events.length > 0)
       this.changes.levels('engagement_levels', this.configuration.levels, levels);
@@ -234,16 +241,12 @@ function nameTaken(name: string, index: number): Refusal {
   };
 }
 
-function withPath(refusal: Refusal, path: string): Refusal {
-  return { ...refusal, errors: (refusal.errors ?? []).map(({ message }) => ({ path, message })) };
-}
-
-/** The refusal of a section, with the paths that the section has in the document. */
+/** The refusal of a part of the document, with the paths that the part has in the document. */
 function inSection(refusal: Refusal, from: string, section: string): Refusal {
   return {
     ...refusal,
     errors: (refusal.errors ?? []).map(({ path, message }) => ({
-      path: path.replace(`body.${from}`, `body.${section}`),
+      path: path.replace(from, section),
       message,
     })),
   };

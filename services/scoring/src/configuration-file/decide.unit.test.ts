@@ -139,6 +139,14 @@ describe('a document', () => {
     expect(after([apply({ engagement_levels: [] })], before).configuration).toEqual(before);
   });
 
+  test('that switches a ruleset off leaves the limits of the ruleset, which it does not hold', () => {
+    const before = after([createRuleset('Intent', { min_score: -5, max_score: 50 })]).configuration;
+    const off = { engagement_rulesets: [{ name: 'Intent', active: false, rules: [] }] };
+    expect([...after([apply(off)], before).configuration.rulesets.values()]).toMatchObject([
+      { name: 'Intent', active: false, min_score: -5, max_score: 50 },
+    ]);
+  });
+
   test('with dry_run says what would change, and changes nothing', () => {
     const { configuration, decision } = after([apply(intent(view), { dry_run: true })]);
     expect(configuration).toEqual(emptyConfiguration(ouId));
@@ -172,6 +180,12 @@ describe('a document', () => {
       intent(view, { ...view, starts_at: at, ends_at: at }),
       'invalid_request',
       'body.engagement_rulesets[0].rules[1].ends_at',
+    ],
+    [
+      'with limits of a rule that contradict each other',
+      intent({ ...view, once_per: 'lead', max_count: 2 }),
+      'invalid_request',
+      'body.engagement_rulesets[0].rules[0].max_count',
     ],
     [
       'with levels that overlap',

@@ -1,14 +1,14 @@
 // The document of a configuration: its rulesets, rules and levels without ids, versions and authors. Pure.
 import { records } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import type { Rule, Ruleset } from '../configuration/state.js';
+import { rulesetsOf, type Rule } from '../configuration/state.js';
 
 const fieldsOfRule = Object.keys(records.ruleFields) as (keyof typeof records.ruleFields)[];
 
 export function documentOf(configuration: ScoringConfiguration): Required<records.ConfigurationFile> {
   const byRuleset = rulesByRuleset(configuration);
   return {
-    engagement_rulesets: engagementRulesets(configuration).map(({ id, name, active }) => ({
+    engagement_rulesets: rulesetsOf(configuration, 'engagement').map(({ id, name, active }) => ({
       name,
       active,
       rules: (byRuleset.get(id) ?? []).map(fileRuleOf),
@@ -22,11 +22,7 @@ export function documentOf(configuration: ScoringConfiguration): Required<record
   };
 }
 
-export function engagementRulesets({ rulesets }: Pick<ScoringConfiguration, 'rulesets'>): Ruleset[] {
-  return [...rulesets.values()].filter(({ score_type }) => score_type === 'engagement');
-}
-
-/** A rule without what only this organizational unit knows of it. */
+/** A rule without its id, version and author, which belong to this organizational unit alone. */
 export function fileRuleOf(rule: Rule): records.FileRule {
   const fields = fieldsOfRule.flatMap((field) => {
     const value: unknown = rule[field];
