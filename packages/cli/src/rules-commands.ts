@@ -44,7 +44,7 @@ export async function diffRules(
   return changes.total === 0 ? exitCodes.done : exitCodes.incomplete;
 }
 
-/** Looks at the changes first, so that what is shown is what is done, whoever changes the configuration meanwhile. */
+/** Applies the file to the version of the configuration that the dry run saw; a change by another person in between is refused (412). */
 export async function applyRules(
   file: string,
   flags: { json?: boolean },
@@ -68,7 +68,7 @@ async function documentIn(file: string, stdin: Readable): Promise<Document> {
     });
   });
   try {
-    // JSON is YAML too. The API checks what is in it, and says which part is wrong.
+    // JSON is YAML too. The API checks the content, and names the part that is wrong.
     return (parse(content, { maxAliasCount: 100 }) ?? {}) as Document;
   } catch (error) {
     if (!(error instanceof YAMLParseError) && !(error instanceof ReferenceError)) throw error;

@@ -43,7 +43,7 @@ export function contribute(to: Map<string, Contribution>, more: Contribution): v
   );
 }
 
-/** What counted of a contribution: all of it, unless limits held points back. */
+/** The counted part of a contribution: all of it, unless limits held points back. */
 export function countedOf({
   count,
   total,

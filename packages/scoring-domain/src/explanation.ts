@@ -106,7 +106,7 @@ export function explainScore(
   };
 }
 
-/** What the decisions on a lead gave it at the explained moment, and otherwise. */
+/** The points that decisions gave a lead: those that count at the explained moment, and the others. */
 class Tally {
   /** Points that count. */
   counted = 0;

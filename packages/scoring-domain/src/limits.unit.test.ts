@@ -1,4 +1,4 @@
-// What limits held back, in words that a person understands.
+// The points that limits held back, in sentences for a person.
 import { describe, expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
 import { emptyConfiguration, evolveConfiguration, type ScoringConfiguration } from './configuration.js';

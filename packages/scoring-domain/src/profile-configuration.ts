@@ -5,7 +5,7 @@ import { shortenLabel } from './filter-label.js';
 export type ProfileMapping = routeDeclarations.ProfileMapping;
 export type ProfileRule = routeDeclarations.ProfileRule;
 
-/** What explanations show of a profile rule in place of an event type. */
+/** The text in an explanation at the place of an event type, for a profile rule. */
 export const profileEventType = 'Profile';
 
 /** Mappings and rules in the order of their creation. */

@@ -172,7 +172,7 @@ export function profileChanges(
   return [...removed.map(({ field }) => ({ field, value: null, at: receivedAt })), ...latest.values()];
 }
 
-/** A lead's profile, as rules see it: what is known of every lead, and over it the values that mappings feed. */
+/** A lead's profile for rules: the fields of every lead, overridden by the values that mappings feed. */
 export function profileOf({
   fields,
   aliases,

@@ -5,7 +5,7 @@ import { hasSameLimits, ruleLimitsOf, type RuleLimits } from './limits.js';
 
 type Rule = routeDeclarations.Rule;
 
-/** What an explanation says of a rule: its words, and its limits. */
+/** The words and the limits of a rule in an explanation. */
 export type RuleWords = Pick<Rule, 'event_type' | 'label' | 'filter_label' | keyof RuleLimits>;
 
 /** The wording that a rule had up to version `up_to`, inclusive. */

@@ -11,7 +11,7 @@ export function scoredEventsOf(decision: ScoreDecision): readonly records.Scored
   return 'scored_events' in decision ? decision.scored_events : noEvents;
 }
 
-/** Whether the decision restarts the score from zero: what was given before no longer explains it. */
+/** Whether the decision restarts the score from zero: earlier points no longer explain it. */
 export function resetsScore({
   adjustments,
 }: {

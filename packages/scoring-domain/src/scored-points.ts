@@ -9,7 +9,7 @@ export function countedPoints({
   return counted_points;
 }
 
-/** What an event did to the score: the points of its matches, less those that limits of rules and rulesets held back. */
+/** The points that an event added to the score: those of its matches, less those that limits of rules and rulesets held back. */
 export function pointsOfEvent({ matches, ruleset_adjustments = [] }: records.ScoredEvent): number {
   let sum = 0;
   for (const match of matches) sum += countedPoints(match);
@@ -17,7 +17,7 @@ export function pointsOfEvent({ matches, ruleset_adjustments = [] }: records.Sco
   return sum;
 }
 
-/** Whether an adjustment is the sum of what its decision says of single events. */
+/** Whether an adjustment sums up points that its decision lists by event. */
 export function isOfEvents({ reason }: records.ScoreAdjustment): boolean {
   return reason === 'capped_by_rule' || reason === 'held_by_ruleset';
 }

@@ -68,7 +68,7 @@ export class RenderedAnswer {
   ) {}
 }
 
-/** A JSON answer with the version of what it shows, which becomes its ETag. */
+/** A JSON answer with the version of the resource, which becomes the answer's ETag. */
 export class VersionedAnswer<Answer = unknown> {
   constructor(
     readonly version: number,

@@ -1,4 +1,4 @@
-// What limits of rules and rulesets held back from a score, in words.
+// The points that limits of rules and rulesets held back from a score, in words.
 import { toneOf } from './drivers.js';
 import { html, type Child } from './html.js';
 import type { SharedAdjustment, SharedExplanation } from './shared-explanation.js';

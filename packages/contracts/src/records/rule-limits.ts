@@ -72,14 +72,14 @@ export const rulesetLimitForm = {
     .meta({ example: 100 }),
 };
 
-/** What limits make of a match: an optional field of each match. */
+/** The counted points of a match with limits: an optional field of each match. */
 export const countedPoints = score
   .optional()
   .describe(
     'The points of these that counted; absent where all did. A limit of the rule held the others back.',
   );
 
-/** What limits of rulesets make of an event. */
+/** Points of an event that limits of rulesets hold back. */
 export const rulesetAdjustments = z
   .array(z.strictObject({ ruleset_id: id, points: score }))
   .min(1)
@@ -127,7 +127,7 @@ const limitUse = z.strictObject({
     .optional()
     .describe('Hashes of the values whose first event counted; of rules with once_per value:<field>.'),
 });
-/** What limits of a rule have counted on a lead: in one decision, or in all decisions so far. */
+/** Events, points and values that limits of a rule have counted on a lead: in one decision, or in all decisions so far. */
 export type LimitUse = z.infer<typeof limitUse>;
 
 export const limitUses = z

@@ -21,7 +21,7 @@ export type TriggerKind = z.infer<typeof triggerKind>;
 
 const eventType = z.string().max(100);
 
-/** What limits of a rule make of its share in a score. */
+/** A rule's share in a score after its limits. */
 export const limitedDriverFields = {
   counted: z
     .int()

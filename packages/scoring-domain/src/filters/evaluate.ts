@@ -2,7 +2,7 @@
 import type { LeadFieldName, LeadFilterGroup, LeadTextField } from '@lead-scoring/contracts';
 import { resolveFilter, type FilterMoment, type FilterRange, type ResolvedFilter } from './resolve.js';
 
-/** What filters look at in a lead. */
+/** The fields of a lead that filters compare. */
 export interface FilteredLead {
   readonly fields: Readonly<Partial<Record<LeadFieldName, { readonly value: string }>>>;
   readonly aliases: readonly { readonly alias: string }[];
