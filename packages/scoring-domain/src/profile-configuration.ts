@@ -1,9 +1,9 @@
 // The profile part of an OU's scoring configuration: mappings and profile rules, folded from their events. Pure.
-import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
-import { shortenLabel } from './filter-label.js';
+import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import { newConditionRule, withRulesActive, type ConditionRule } from './condition-rules.js';
 
 export type ProfileMapping = routeDeclarations.ProfileMapping;
-export type ProfileRule = routeDeclarations.ProfileRule;
+export type ProfileRule = ConditionRule;
 
 /** The text in an explanation at the place of an event type, for a profile rule. */
 export const profileEventType = 'Profile';
@@ -29,16 +29,12 @@ export function evolveProfile(
 ): ProfileConfiguration {
   switch (event.type) {
     case 'ProfileRuleCreated':
-      return { ...profile, rules: new Map(profile.rules).set(event.payload.rule_id, newRule(event.payload)) };
-    case 'ProfileRulesActivationChanged': {
-      const { active, at, actor } = event.payload;
-      const rules = new Map(profile.rules);
-      for (const { rule_id, version } of event.payload.rules) {
-        const known = rules.get(rule_id);
-        if (known) rules.set(rule_id, { ...known, active, version, updated_at: at, changed_by: actor });
-      }
-      return { ...profile, rules };
-    }
+      return {
+        ...profile,
+        rules: new Map(profile.rules).set(event.payload.rule_id, newConditionRule(event.payload)),
+      };
+    case 'ProfileRulesActivationChanged':
+      return { ...profile, rules: withRulesActive(profile.rules, event.payload) };
     case 'ProfileMappingAdded': {
       const { mapping_id: id, field, source, transform, at: created_at, actor: changed_by } = event.payload;
       const mapping = { id, field, source, ...(transform && { transform }), created_at, changed_by };
@@ -50,23 +46,6 @@ export function evolveProfile(
       return { ...profile, mappings };
     }
   }
-}
-
-function newRule(payload: records.ProfileRuleCreated): ProfileRule {
-  const { rule_id: id, ruleset_id, conditions, weight, label, active, version, at, actor } = payload;
-  return {
-    id,
-    ruleset_id,
-    conditions,
-    filter_label: shortenLabel(filterLabel(conditions) ?? ''),
-    weight,
-    ...(label !== undefined && { label }),
-    active,
-    version,
-    created_at: at,
-    updated_at: at,
-    changed_by: actor,
-  };
 }
 
 /** The profile part as it is stored in JSON. */

@@ -2,6 +2,7 @@
 // that the profile gives. Values are recorded with the decision on the events, points as a decision of their own after it.
 import { withLeadFields, type records } from '@lead-scoring/contracts';
 import { profileChanges } from '@lead-scoring/scoring-domain';
+import { sumOfPoints } from '../condition-rules/points-model.js';
 import { withAliases } from '../leads/fold.js';
 import type { CausedEvent, LeadCause, LeadEvent } from '../scores/messages.js';
 import { profileAdjustments, type ProfiledLead } from './decide.js';
@@ -86,7 +87,7 @@ export function decideProfile(
   };
   const adjustments = profileAdjustments(named, compiled);
   if (adjustments.length === 0) return { changes, adjustments, after: named };
-  const score = (before.profile?.score ?? 0) + sumOf(adjustments);
+  const score = (before.profile?.score ?? 0) + sumOfPoints(adjustments);
   return {
     changes,
     adjustments,
@@ -114,7 +115,7 @@ function adjustedRecords(
   let previous_score = before;
   for (let from = 0; from < adjustments.length; from += maximumAdjustments) {
     const part = adjustments.slice(from, from + maximumAdjustments);
-    const score = previous_score + sumOf(part);
+    const score = previous_score + sumOfPoints(part);
     events.push({
       type: 'ScoreAdjusted',
       payload: {
@@ -132,8 +133,4 @@ function adjustedRecords(
     previous_score = score;
   }
   return events;
-}
-
-function sumOf(adjustments: readonly ProfileAdjustment[]): number {
-  return adjustments.reduce((sum, { points }) => sum + points, 0);
 }

@@ -1,15 +1,7 @@
 // The profile of a lead: recorded values, and the points that rules give as long as they match. Folded from decisions: pure.
 import type { ProfileChange, records } from '@lead-scoring/contracts';
 import { withProfileChanges, type ProfileValues } from '@lead-scoring/scoring-domain';
-
-/** The points that a rule gives a lead. */
-export interface GivenPoints {
-  readonly rule_id: string;
-  /** The version of the rule with which the points last changed. */
-  readonly rule_version: number;
-  readonly ruleset_id: string;
-  readonly points: number;
-}
+import { withPointChanges, type GivenPoints, type PointChange } from '../condition-rules/points-model.js';
 
 export interface LeadProfile {
   readonly values: ProfileValues;
@@ -37,22 +29,12 @@ export function withProfilePoints(
   { score, adjustments }: { score: number; adjustments: readonly ProfileAdjustment[] },
 ): LeadProfile {
   const { values, given } = profile ?? emptyProfile;
-  const byRule = new Map(given.map((one) => [one.rule_id, one]));
-  for (const { rule_id, rule_version, ruleset_id, points } of adjustments) {
-    const sum = (byRule.get(rule_id)?.points ?? 0) + points;
-    if (sum === 0) byRule.delete(rule_id);
-    else byRule.set(rule_id, { rule_id, rule_version, ruleset_id, points: sum });
-  }
-  return { values, given: [...byRule.values()], score };
+  return { values, given: withPointChanges(given, adjustments), score };
 }
 
-/** A change of the points that a profile rule gives: positive when the lead begins to match a rule of positive weight. */
-export interface ProfileAdjustment extends GivenPoints {
+/** A change of the points that a profile rule gives. */
+export interface ProfileAdjustment extends PointChange {
   readonly reason: 'profile_rule';
-  /** 0 where points are taken back. */
-  readonly counted?: number;
-  /** Where points are taken back: 1 when the profile still matches, and the rule or its ruleset is switched off. */
-  readonly matched?: number;
 }
 
 /** The changes of points in a recorded decision. */

@@ -1,0 +1,37 @@
+// Rules with conditions on fields, which give their weight as long as the conditions hold: folded from their events. Pure.
+import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import { shortenLabel } from './filter-label.js';
+
+/** A rule over fields, in the form of answers; what has the fields follows from the rule's ruleset. */
+export type ConditionRule = routeDeclarations.ProfileRule;
+
+/** The rule that an event creates. */
+export function newConditionRule(payload: records.ProfileRuleCreated): ConditionRule {
+  const { rule_id: id, ruleset_id, conditions, weight, label, active, version, at, actor } = payload;
+  return {
+    id,
+    ruleset_id,
+    conditions,
+    filter_label: shortenLabel(filterLabel(conditions) ?? ''),
+    weight,
+    ...(label !== undefined && { label }),
+    active,
+    version,
+    created_at: at,
+    updated_at: at,
+    changed_by: actor,
+  };
+}
+
+/** The rules after some of them were switched on or off. */
+export function withRulesActive(
+  rules: ReadonlyMap<string, ConditionRule>,
+  { active, rules: switched, at, actor }: records.RulesActivationChanged,
+): ReadonlyMap<string, ConditionRule> {
+  const changed = new Map(rules);
+  for (const { rule_id, version } of switched) {
+    const known = changed.get(rule_id);
+    if (known) changed.set(rule_id, { ...known, active, version, updated_at: at, changed_by: actor });
+  }
+  return changed;
+}

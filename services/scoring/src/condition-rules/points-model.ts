@@ -1,0 +1,79 @@
+// The points that rules with conditions give as long as they match: differences to the points that were given before, and their
+// fold. Pure.
+import type { JsonObject } from '@lead-scoring/contracts';
+import { matchingRules, type CompiledConditionRules } from './rules-model.js';
+
+/** The points that a rule gives. */
+export interface GivenPoints {
+  readonly rule_id: string;
+  /** The version of the rule with which the points last changed. */
+  readonly rule_version: number;
+  readonly ruleset_id: string;
+  readonly points: number;
+}
+
+/** A change of the points that a rule gives: positive where the fields begin to match a rule of positive weight. */
+export interface PointChange extends GivenPoints {
+  /** 0 where points are taken back. */
+  readonly counted?: number;
+  /** Where points are taken back: 1 when the fields still match, and the rule or its ruleset is switched off. */
+  readonly matched?: number;
+}
+
+/** The changes of points: of rules that no longer match or have another weight, then of rules that begin to match. */
+export function pointChanges(
+  given: readonly GivenPoints[],
+  compiled: CompiledConditionRules,
+  fields: JsonObject,
+): PointChange[] {
+  const due = new Map(matchingRules(compiled, fields).map((rule) => [rule.id, rule]));
+  const changes: PointChange[] = [];
+  for (const known of given) {
+    const rule = due.get(known.rule_id);
+    due.delete(known.rule_id);
+    if (!rule) changes.push(takenBack(known, compiled, fields));
+    else if (rule.weight !== known.points)
+      changes.push({
+        ...identityOf(known),
+        rule_version: rule.version,
+        points: rule.weight - known.points,
+      });
+  }
+  for (const { id: rule_id, version: rule_version, ruleset_id, weight: points } of due.values())
+    changes.push({ rule_id, rule_version, ruleset_id, points });
+  return changes;
+}
+
+/** `matched` says why: 0 where the fields no longer match, 1 where the rule or its ruleset is switched off. */
+function takenBack(known: GivenPoints, compiled: CompiledConditionRules, fields: JsonObject): PointChange {
+  const found = compiled.ruleOf(known.rule_id);
+  return {
+    ...identityOf(known),
+    rule_version: found?.rule.version ?? known.rule_version,
+    points: -known.points,
+    counted: 0,
+    ...(found && { matched: found.holds(fields) ? 1 : 0 }),
+  };
+}
+
+function identityOf({ rule_id, ruleset_id }: GivenPoints): Pick<GivenPoints, 'rule_id' | 'ruleset_id'> {
+  return { rule_id, ruleset_id };
+}
+
+/** Folds changes of points. Rules are in the order in which they began to match. */
+export function withPointChanges(
+  given: readonly GivenPoints[],
+  changes: readonly GivenPoints[],
+): readonly GivenPoints[] {
+  const byRule = new Map(given.map((one) => [one.rule_id, one]));
+  for (const { rule_id, rule_version, ruleset_id, points } of changes) {
+    const sum = (byRule.get(rule_id)?.points ?? 0) + points;
+    if (sum === 0) byRule.delete(rule_id);
+    else byRule.set(rule_id, { rule_id, rule_version, ruleset_id, points: sum });
+  }
+  return [...byRule.values()];
+}
+
+export function sumOfPoints(changes: readonly { readonly points: number }[]): number {
+  return changes.reduce((sum, { points }) => sum + points, 0);
+}
