@@ -12,7 +12,7 @@ import type {
 import type { CollectionDeclaration, Document, ReadModel } from '@lead-scoring/read-model';
 
 /** The closed set of kinds; docs/adding-a-capability.md says which one to choose. */
-export type CapabilityKind = 'aggregate' | 'policy' | 'projection' | 'job' | 'effect';
+export type CapabilityKind = 'aggregate' | 'policy' | 'projection' | 'job' | 'tick' | 'effect';
 
 /** Record declarations by their type. */
 export type RecordTable<Type extends string = string> = {

@@ -59,6 +59,7 @@ export { projection, type ProjectionDeclaration } from './projection.js';
 export { createPublishedStates, type PublishedDocument, type PublishedStates } from './published-states.js';
 export { createServiceProcessor, type ServiceProcessorOptions } from './processor.js';
 export { capabilitiesOf, type Batching, type ServiceCapabilities, type ServiceOptions } from './service.js';
+export { tick, type OpenTick, type TickDeclaration } from './tick.js';
 export {
   storedWith,
   unfinishedIndex,

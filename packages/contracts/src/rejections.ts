@@ -67,6 +67,7 @@ export const problemTypes = {
   grid_not_found: { status: 404, title: 'There is no grid' },
   level_not_found: { status: 404, title: 'The level does not exist' },
   filter_not_found: { status: 404, title: 'The filter does not exist' },
+  decay_not_found: { status: 404, title: 'The decay rule does not exist' },
   share_not_found: { status: 404, title: 'The share link does not exist' },
   share_expired: { status: 410, title: 'The share link has expired' },
   // Conflicts with the present state

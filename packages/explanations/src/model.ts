@@ -135,6 +135,7 @@ export function toDecision(document: DecisionDocument): StoredDecision {
   const { decided_at, configuration_version, adjustments, score } = decision;
   return {
     decided_at,
+    ...('as_of' in decision && { as_of: decision.as_of }),
     configuration_version,
     scored_events: scoredEventsOf(decision),
     ...(adjustments && { adjustments }),

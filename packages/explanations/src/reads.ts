@@ -25,5 +25,10 @@ export const explanationReads = {
     FilterCreated: 'taken',
     FilterUpdated: 'taken',
     FilterDeleted: 'taken',
+    DecayCreated: 'taken',
+    DecayUpdated: 'taken',
+    DecayDeleted: 'taken',
+    // Ignored: it moves no score.
+    DecaysScheduled: 'ignored',
   },
 } as const satisfies ReadTable;

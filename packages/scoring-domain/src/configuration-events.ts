@@ -1,6 +1,7 @@
 // The events of scoring that make an OU's configuration.
 import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
 import type { ProfileConfigurationEvent } from './profile-configuration.js';
+import type { DecayEvent } from './decays/decay-configuration.js';
 import type { FilterEvent } from './filters/saved-filter.js';
 
 export type ConfigurationEvent =
@@ -15,7 +16,8 @@ export type ConfigurationEvent =
   | ProfileConfigurationEvent
   | { type: 'ProfileLevelsSet'; payload: records.ProfileLevelsSet }
   | { type: 'ScoringGridSet'; payload: records.ScoringGridSet }
-  | FilterEvent;
+  | FilterEvent
+  | DecayEvent;
 
 /** The record declaration of each configuration event. */
 export const configurationRecords: {
@@ -38,6 +40,9 @@ export const configurationRecords: {
   FilterCreated: records.filterCreated,
   FilterUpdated: records.filterUpdated,
   FilterDeleted: records.filterDeleted,
+  DecayCreated: records.decayCreated,
+  DecayUpdated: records.decayUpdated,
+  DecayDeleted: records.decayDeleted,
 };
 
 /** The configuration event in a record; null for any other record. */

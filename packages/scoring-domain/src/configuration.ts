@@ -2,6 +2,7 @@
 // folds of it. Pure.
 import { filterLabel, type Grid, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from './configuration-events.js';
+import { evolveDecays, noDecays, type DecayConfiguration } from './decays/decay-configuration.js';
 import { shortenLabel } from './filter-label.js';
 import { ruleLimitsOf, rulesetLimitsOf } from './limits.js';
 import {
@@ -37,6 +38,8 @@ export interface ScoringConfiguration {
   readonly profile_levels?: readonly EngagementLevel[];
   /** Absent where there is none. */
   readonly grid?: Grid;
+  /** Absent until there is a decay rule for the first time. */
+  readonly decays?: DecayConfiguration;
 }
 
 export type FormerRuleset = Pick<Ruleset, 'name' | 'score_type'>;
@@ -111,6 +114,14 @@ export function evolveConfiguration(
     case 'FilterUpdated':
     case 'FilterDeleted':
       return { ...configuration, version, filters: evolveFilters(configuration.filters, event) };
+    case 'DecayCreated':
+    case 'DecayUpdated':
+    case 'DecayDeleted':
+      return {
+        ...configuration,
+        version,
+        decays: evolveDecays(configuration.decays ?? noDecays, event, version),
+      };
   }
 }
 

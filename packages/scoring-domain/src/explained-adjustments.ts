@@ -90,6 +90,7 @@ const otherReasons = {
   held_at_smallest_score: 'Held at the smallest score that there is',
   reset: 'The score was restarted from zero',
   profile_rule: 'The profile began or ceased to meet a rule',
+  decay: 'Points faded',
 } as const;
 
 /** `Pricing: 3 of 5 counted, at most 3 a lead`; of a rule with cap_points `Pricing: 25 of 50 points counted, …`. */

@@ -3,6 +3,7 @@
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from './configuration.js';
 import { contributeMatch, driversOf, type Contribution } from './contributions.js';
+import { DecayTally } from './decays/decay-tally.js';
 import { AdjustmentTally } from './explained-adjustments.js';
 import { levelOf } from './levels.js';
 import { momentOfAdjustments, momentOfEvent } from './moments.js';
@@ -75,7 +76,7 @@ export function explainScore(
   ).toISOString();
   const tally = new Tally({ from, at, known_at });
   for (const decision of decisions) tally.add(decision);
-  const { counted, others, entries, contributions, adjustments, resetAt } = tally;
+  const { counted, others, entries, contributions, adjustments, decays, resetAt } = tally;
   // In the order of the events' times the points may add up to a score that there is not.
   const score = heldInRange(lead.score - others);
   const held = score - (lead.score - others);
@@ -95,7 +96,7 @@ export function explainScore(
     snapshot: [...then.rules.values()]
       .filter((rule) => rule.active && then.rulesets.get(rule.ruleset_id)?.active === true)
       .map(({ event_type, weight }) => ({ event_type, weight })),
-    decay_applied: 0,
+    ...decays.explained(current),
     range_hours,
     at,
     ...(known_at !== undefined && { known_at }),
@@ -117,6 +118,7 @@ class Tally {
   /** In the range, since the last reset. */
   readonly contributions = new Map<string, Contribution>();
   readonly adjustments = new AdjustmentTally();
+  readonly decays = new DecayTally();
   /** The moment of the last reset that counts. */
   resetAt: string | undefined;
   /** The latest `decided_at` so far. */
@@ -135,8 +137,10 @@ class Tally {
     const isKnown = known_at === undefined || decided_at <= known_at;
     const adjusted = adjustments.length > 0 ? momentOfAdjustments(decision) : '';
     for (const adjustment of adjustments)
-      if (!isOfEvents(adjustment) && this.#count(adjustment.points, adjusted, isKnown))
-        this.adjustments.add(adjustment, adjusted);
+      if (!isOfEvents(adjustment) && this.#count(adjustment.points, adjusted, isKnown)) {
+        if (adjustment.reason === 'decay') this.decays.add(adjustment, decision, adjusted);
+        else this.adjustments.add(adjustment, adjusted);
+      }
     for (const event of scored_events) {
       const moment = momentOfEvent(event, decision);
       if (!this.#count(pointsOfEvent(event), moment, isKnown)) continue;
@@ -165,6 +169,7 @@ class Tally {
     this.resetAt = decided_at;
     this.contributions.clear();
     this.adjustments.clear();
+    this.decays.reset();
     for (const entry of this.entries) entry.before_reset = true;
   }
 }

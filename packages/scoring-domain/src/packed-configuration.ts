@@ -2,6 +2,7 @@
 import type { Grid, routeDeclarations } from '@lead-scoring/contracts';
 import type { FormerRuleset, ScoringConfiguration } from './configuration.js';
 import { packedProfile, unpackedProfile, type PackedProfile } from './profile-configuration.js';
+import type { DecayConfiguration, DecayRule } from './decays/decay-configuration.js';
 import type { FormerRule } from './rule-words.js';
 import type { SavedFilter } from './filters/saved-filter.js';
 
@@ -11,7 +12,7 @@ type Ruleset = routeDeclarations.Ruleset;
 
 /** Serialises a configuration as one JSON text. `unpackConfiguration` reads it back. */
 export function packConfiguration(configuration: ScoringConfiguration): string {
-  const { rulesets, rules, levels, filters, former, former_rulesets, profile, profile_levels, grid } =
+  const { rulesets, rules, levels, filters, former, former_rulesets, profile, profile_levels, grid, decays } =
     configuration;
   return JSON.stringify({
     rulesets: [...rulesets.values()],
@@ -23,6 +24,7 @@ export function packConfiguration(configuration: ScoringConfiguration): string {
     ...(former_rulesets.size > 0 && { former_rulesets: [...former_rulesets] }),
     ...(profile_levels && { profile_levels }),
     ...(grid && { grid }),
+    ...(decays && { decays: { ...decays, rules: [...decays.rules.values()] } }),
   });
 }
 
@@ -42,6 +44,7 @@ export function unpackConfiguration(
     former_rulesets = [],
     profile_levels,
     grid,
+    decays,
   } = JSON.parse(text) as {
     rulesets: Ruleset[];
     rules: Rule[];
@@ -52,6 +55,7 @@ export function unpackConfiguration(
     former_rulesets?: [string, FormerRuleset][];
     profile_levels?: EngagementLevel[];
     grid?: Grid;
+    decays?: Omit<DecayConfiguration, 'rules'> & { rules: DecayRule[] };
   };
   return {
     ...identity,
@@ -64,5 +68,6 @@ export function unpackConfiguration(
     former_rulesets: new Map(former_rulesets),
     ...(profile_levels && { profile_levels }),
     ...(grid && { grid }),
+    ...(decays && { decays: { ...decays, rules: new Map(decays.rules.map((rule) => [rule.id, rule])) } }),
   };
 }

@@ -20,6 +20,15 @@ export function resetsScore({
   return adjustments?.some(({ reason }) => reason === 'reset') ?? false;
 }
 
+/** Whether the decision is a tick of a decay rule. */
+export function isDecay({
+  adjustments,
+}: {
+  readonly adjustments?: readonly Pick<records.ScoreAdjustment, 'reason'>[] | undefined;
+}): boolean {
+  return adjustments?.some(({ reason }) => reason === 'decay') ?? false;
+}
+
 /**
  * Whether a decision is needed to explain a score: it scored events, or changed the score without an event. Every service that
  * explains scores stores these.

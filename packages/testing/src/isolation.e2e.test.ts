@@ -87,6 +87,22 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   getFilter: [missing(({ filterId }) => ({ parameters: { id: filterId } }))],
   updateFilter: [missing(({ filterId }) => ({ parameters: { id: filterId }, body: { name: 'Taken over' } }))],
   deleteFilter: [missing(({ filterId }) => ({ parameters: { id: filterId } }))],
+  listDecays: [nothing],
+  createDecay: [
+    missing(({ rulesetId }) => ({
+      body: {
+        name: 'Theirs',
+        mode: 'percent_interval',
+        percent: 10,
+        interval_days: 7,
+        ruleset_id: rulesetId,
+      },
+    })),
+  ],
+  getDecay: [missing(({ decayId }) => ({ parameters: { id: decayId } }))],
+  updateDecay: [missing(({ decayId }) => ({ parameters: { id: decayId }, body: { name: 'Taken over' } }))],
+  deleteDecay: [missing(({ decayId }) => ({ parameters: { id: decayId } }))],
+  forecastScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   createRuleset: [nothing],
   updateRuleset: [
     missing(({ rulesetId }) => ({
@@ -602,6 +618,7 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     ruleId,
     levelId,
     filterId,
+    decayId,
     leadId,
     channelId,
     webhookChannelId,
@@ -624,6 +641,7 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     ruleId,
     levelId,
     filterId,
+    decayId,
     leadId,
     channelId,
     webhookChannelId,

@@ -30,6 +30,8 @@ export interface Unit {
   levelId: string;
   filterId: string;
   idleFilterId: string;
+  decayId: string;
+  idleDecayId: string;
   leadId: string;
   idleLeadId: string;
   alias: string;
@@ -91,6 +93,12 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   getFilter: ({ filterId }) => ({ parameters: { id: filterId } }),
   updateFilter: ({ filterId, mark }) => ({ parameters: { id: filterId }, body: { name: `Renamed ${mark}` } }),
   deleteFilter: ({ idleFilterId }) => ({ parameters: { id: idleFilterId } }),
+  listDecays: () => ({}),
+  createDecay: ({ mark }) => ({ body: decayOf(`Another ${mark}`) }),
+  getDecay: ({ decayId }) => ({ parameters: { id: decayId } }),
+  updateDecay: ({ decayId, mark }) => ({ parameters: { id: decayId }, body: { name: `Renamed ${mark}` } }),
+  deleteDecay: ({ idleDecayId }) => ({ parameters: { id: idleDecayId } }),
+  forecastScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   createRuleset: ({ mark }) => ({
     body: { name: `Another ${mark}`, score_type: 'engagement', active: false },
   }),
@@ -335,6 +343,9 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
   const filter = (name: string) => made<{ id: string }>('createFilter', { body: filterOf(name) }, unit);
   const { id: filterId } = await filter(`Filter ${mark}`);
   const { id: idleFilterId } = await filter(`Idle filter ${mark}`);
+  const decay = (name: string) => made<{ id: string }>('createDecay', { body: decayOf(name) }, unit);
+  const { id: decayId } = await decay(`Decay ${mark}`);
+  const { id: idleDecayId } = await decay(`Idle decay ${mark}`);
   const event = eventOf(mark);
   const idleAlias = `idle.${event.alias}`;
   const { position } = await made<{ position: string }>(
@@ -408,6 +419,8 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     levelId: levels[0]?.id ?? '',
     filterId,
     idleFilterId,
+    decayId,
+    idleDecayId,
     leadId,
     idleLeadId: leadIdOf(unit, 'email', idleAlias),
     alias: event.alias,
@@ -466,6 +479,10 @@ function levelOf(mark: string, id?: string) {
     max_score: null,
     color: '#e8590c',
   };
+}
+
+function decayOf(name: string) {
+  return { name, mode: 'inactivity_points', points: -5, interval_days: 30 };
 }
 
 function filterOf(name: string) {

@@ -19,9 +19,24 @@ export function leadKey(ouId: string, leadId: string): Binary {
   return orderedKey([ouId, leadId]);
 }
 
+/** The ids of an OU's leads after one lead and up to another; null: from the first lead on, or up to the last one. */
+export function leadKeysBetween(ouId: string, after: string | null, to: string | null): LeadKeyRange {
+  const all = leadKeysOf(ouId);
+  return {
+    ...(after === null ? { $gte: all.$gte } : { $gt: leadKey(ouId, after) }),
+    $lte: to === null ? all.$lte : leadKey(ouId, to),
+  };
+}
+
+type LeadKeyRange = Pick<KeyRange, '$lte'> & ({ $gt: Binary } | Pick<KeyRange, '$gte'>);
+
 /** The ids of all leads of an OU. */
 export function leadKeysOf(ouId: string): KeyRange {
   return keysWithin([ouId], uuidBytes);
+}
+
+export function ouOfLeadKey(key: Binary): string {
+  return readUuid(bytesOf(key), 0);
 }
 
 export function leadOfKey(key: Binary): string {

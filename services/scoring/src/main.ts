@@ -1,6 +1,6 @@
 // The scoring service: the processor of events and of rule commands, and the query port.
 import { createServiceProcessor } from '@lead-scoring/capability';
-import { createEventLogComponent } from '@lead-scoring/event-log';
+import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
 import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
@@ -32,6 +32,14 @@ runService({
     const service = scoringService({
       cachedLeads: configuration.CACHED_LEADS,
       configurations: () => configurations,
+      partitions: configuration.PARTITIONS,
+      decay: {
+        writer: { write: (sent) => writer.write(sent) },
+        now: () => new Date(),
+        onError: (error) => {
+          logger.warn({ err: error }, 'a look for leads whose points fade has failed; it is repeated');
+        },
+      },
     });
     const { collections } = service;
     const readModel = await scope.start(
@@ -39,6 +47,7 @@ runService({
     );
     const configurations = createPublishedConfigurations(readModel);
     const log = await scope.start(createEventLogComponent(configuration, { service: 'scoring', logger }));
+    const writer = await scope.start(createRecordWriter(log));
     const processor = await scope.start(
       createServiceProcessor(log, service, {
         readModel,

@@ -4,6 +4,8 @@ import type { BoundQuery } from '@lead-scoring/service';
 import { configurationFileQueries } from './configuration-file/queries.js';
 import { configurationQueries } from './configuration/queries.js';
 import type { PublishedConfigurations } from './configuration/published.js';
+import { decayRuleQueries } from './decays/rule-queries.js';
+import { forecastQueries } from './decays/forecast-queries.js';
 import { explanationQueries } from './explanation/queries.js';
 import { filterQueries } from './filters/queries.js';
 import { leadQueries } from './leads/queries.js';
@@ -24,6 +26,8 @@ export function scoringQueries(
     ...leadQueries({ readModel, configurations, awaitPositions, now }),
     ...explanationQueries({ readModel, configurations, awaitPositions, now }),
     ...configurationQueries(configurations),
+    ...decayRuleQueries(configurations),
+    ...forecastQueries({ readModel, configurations, awaitPositions, now }),
     ...ruleHistoryQueries(readModel),
     ...profileQueries({ readModel, configurations }),
     ...ruleTestQueries({ readModel, configurations, now }),

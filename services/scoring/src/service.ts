@@ -2,18 +2,31 @@
 import { capabilitiesOf } from '@lead-scoring/capability';
 import { configurationHistory } from './configuration-changes/capability.js';
 import { scoringConfiguration } from './configuration/capability.js';
+import { decayTick, type DecayDependencies } from './decays/capability.js';
 import { leadProjection, type LeadsOptions } from './leads/capability.js';
 import { scorePolicy, type ScoresDependencies } from './scores/capability.js';
 
-export type ScoringOptions = LeadsOptions & Omit<ScoresDependencies, 'leads'>;
+export interface ScoringOptions extends LeadsOptions, Omit<ScoresDependencies, 'leads'> {
+  readonly partitions: number;
+  readonly decay: Omit<DecayDependencies, 'leads' | 'configurations'>;
+}
 
-export function scoringService({ cachedLeads, ...dependencies }: ScoringOptions) {
+export function scoringService({ cachedLeads, partitions, decay, ...dependencies }: ScoringOptions) {
   const leads = leadProjection({ cachedLeads });
   const scores = scorePolicy({ leads, ...dependencies });
-  return capabilitiesOf('scoring', [configurationHistory, scoringConfiguration, scores, leads], {
+  const { configurations } = dependencies;
+  const capabilities = [
+    configurationHistory,
+    scoringConfiguration({ partitions }),
+    scores,
+    // After the scores: a reset and a tick of one lead in one batch are decided in this order.
+    decayTick({ leads, configurations, ...decay }),
+    leads,
+  ] as const;
+  return capabilitiesOf('scoring', capabilities, {
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 2,
+    version: 3,
   });
 }

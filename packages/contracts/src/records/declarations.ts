@@ -1,5 +1,6 @@
 // The record declarations by name: `records.leadScored`, `records.LeadScored`.
 export * from './configuration-file.js';
+export * from './decays.js';
 export * from './filters.js';
 export * from './gateway.js';
 export * from './ingest.js';

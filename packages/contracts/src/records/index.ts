@@ -1,5 +1,6 @@
 // All record declarations, by type and by topic.
 import { configurationFileRecords } from './configuration-file.js';
+import { decayRecords } from './decays.js';
 import { gatewayRecords } from './gateway.js';
 import { ingestRecords } from './ingest.js';
 import { notificationRecords } from './notification.js';
@@ -19,6 +20,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...scoringRecords,
   ...profileScoringRecords,
   ...scoreAdjustedRecords,
+  ...decayRecords,
   ...configurationFileRecords,
   ...profileLevelRecords,
   ...notificationRecords,
@@ -37,6 +39,7 @@ type ServiceRecord =
   | (typeof scoringRecords)[number]
   | (typeof profileScoringRecords)[number]
   | (typeof scoreAdjustedRecords)[number]
+  | (typeof decayRecords)[number]
   | (typeof configurationFileRecords)[number]
   | (typeof profileLevelRecords)[number]
   | (typeof notificationRecords)[number]

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { id, name, score, time } from '../common.js';
 import { actor, requested } from '../vocabulary/actor.js';
 import { defineRecord, type PayloadOf } from './record.js';
-import { adjustment } from './scoring.js';
+import { adjustment, decayDueAt } from './scoring.js';
 
 /** Why a person resets a score, in their words. */
 export const resetReason = name(500).meta({ example: 'Handed back by sales: nurture from the start' });
@@ -29,7 +29,8 @@ export const scoreAdjusted = defineRecord({
   key: 'lead_id',
   description:
     'A decision that changed a score without an event of the lead: the score before and after, and why. ' +
-    'A `reset` restarts the score from zero: what earlier decisions gave no longer explains it.',
+    'A `reset` restarts the score from zero: what earlier decisions gave no longer explains it. ' +
+    'A `decay` is one tick of one decay rule; `as_of` is the time of the tick, whenever it was decided.',
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,
@@ -41,6 +42,7 @@ export const scoreAdjusted = defineRecord({
     decided_at: time.describe('The moment from which the score counts.'),
     as_of: time.optional().describe('The moment of the clock of events that the decision answers for.'),
     fire_triggers: z.boolean(),
+    decay_due_at: decayDueAt,
     reset_id: id.optional().describe('The reset that this decides.'),
     actor: actor.optional(),
     reason_text: resetReason.optional(),

@@ -251,9 +251,10 @@ export const adjustmentReason = z
     'held_by_ruleset',
     'reset',
     'profile_rule',
+    'decay',
   ])
   .describe(
-    'A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is. capped_by_rule: max_count, once_per or cap_points of a rule held points back. held_by_ruleset: min_score or max_score of a ruleset did. reset: somebody restarted it from zero. profile_rule: the profile began to meet a rule, or the rule gives no points any more; then counted is 0, and matched is 1 where the profile still meets the rule.',
+    'A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is. capped_by_rule: max_count, once_per or cap_points of a rule held points back. held_by_ruleset: min_score or max_score of a ruleset did. reset: somebody restarted it from zero. profile_rule: the profile began to meet a rule, or the rule gives no points any more; then counted is 0, and matched is 1 where the profile still meets the rule. decay: a tick of a decay rule took points because no event had scored for so long; rule_id and rule_version name the rule, ruleset_id the ruleset whose points faded.',
   );
 
 /** Points without a match of a rule. Each reason has the optional fields that it needs. */
@@ -267,9 +268,29 @@ export const adjustment = z.strictObject({
   rule_version: z.int().min(1).optional(),
   counted: z.int().min(0).optional().describe('Events of this decision that counted, in full or in part.'),
   matched: z.int().min(0).optional().describe('Events of this decision that the rule matched.'),
-  tick: z.int().min(1).optional(),
+  tick: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("decay: which tick of the rule it is, counted from the lead's last scored event."),
+  fraction: z
+    .number()
+    .min(-1)
+    .max(1)
+    .optional()
+    .describe(
+      'decay: the part of a point that is left beside the score, and fades with the next tick of the rule.',
+    ),
 });
 export type ScoreAdjustment = z.infer<typeof adjustment>;
+
+/** When the next tick of a decay rule takes points, if no event scores before. */
+export const decayDueAt = time
+  .nullable()
+  .optional()
+  .describe(
+    "When the OU's decay rules take points next, if no event scores before; null: never. Absent where the OU has had no decay rules.",
+  );
 
 const decisionSource = z
   .strictObject({
@@ -325,6 +346,7 @@ export const leadScored = defineRecord({
         'Points that no match gave: previous_score, the points of all matches and these make score. One for each rule or ruleset that held points back.',
       ),
     limit_uses: limitUses,
+    decay_due_at: decayDueAt,
     source: decisionSource,
   }),
 });

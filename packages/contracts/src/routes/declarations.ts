@@ -1,6 +1,7 @@
 // Schemas of requests and answers by name: `answers.Lead`, `answers.intakeLimits`.
 export * from './administration.js';
 export * from './configuration-file.js';
+export * from './decays.js';
 export * from './deliveries.js';
 export * from './description.js';
 export * from './events.js';
@@ -16,6 +17,7 @@ export * from './profile-rules.js';
 export * from './profile-scoring.js';
 export { ruleTestLimits, type EngagementTest, type EngagementTestForm } from './rule-tests.js';
 export * from './scoring-configuration.js';
+export * from './score-forecast.js';
 export * from './sequences.js';
 export * from './shares.js';
 export * from './site-analysis.js';

@@ -1,6 +1,7 @@
 // Every route of the system, in the order of the documentation.
 import * as administration from './administration.js';
 import * as configurationFile from './configuration-file.js';
+import * as decays from './decays.js';
 import * as deliveries from './deliveries.js';
 import * as description from './description.js';
 import * as events from './events.js';
@@ -15,6 +16,7 @@ import * as profiles from './profile-scoring.js';
 import type { RouteDeclaration } from './route.js';
 import * as ruleTests from './rule-tests.js';
 import * as configuration from './scoring-configuration.js';
+import * as forecast from './score-forecast.js';
 import * as sequences from './sequences.js';
 import * as rules from './rules.js';
 import * as shares from './shares.js';
@@ -33,6 +35,7 @@ export const routes = {
   searchLeads: leads.searchLeads,
   getScore: leads.getScore,
   explainScore: leads.explainScore,
+  forecastScore: forecast.forecastScore,
   resetScores: leads.resetScores,
   deleteLead: leads.deleteLead,
   createShare: shares.createShare,
@@ -48,6 +51,11 @@ export const routes = {
   getFilter: filters.getFilter,
   updateFilter: filters.updateFilter,
   deleteFilter: filters.deleteFilter,
+  listDecays: decays.listDecays,
+  createDecay: decays.createDecay,
+  getDecay: decays.getDecay,
+  updateDecay: decays.updateDecay,
+  deleteDecay: decays.deleteDecay,
   createRuleset: configuration.createRuleset,
   listAllRulesets: rules.listAllRulesets,
   getRuleset: rules.getRuleset,

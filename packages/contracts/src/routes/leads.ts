@@ -246,7 +246,31 @@ export const scoreExplanation = z
       .array(z.strictObject({ event_type: z.string().max(100), weight: z.int() }))
       .max(1_000)
       .describe('Rule weights of active rules in active rulesets, now or at the moment `known_at`.'),
-    decay_applied: z.int().max(0),
+    decay_applied: z
+      .int()
+      .max(0)
+      .describe('Points that decay rules took, within the range and since the last reset.'),
+    decay_entries: z
+      .array(
+        z.strictObject({
+          rule_id: id,
+          rule_version: z.int().min(1),
+          name: z.string().max(100).optional().describe('Of the rule, as far as it is known.'),
+          ruleset_id: id.optional().describe('The ruleset whose points faded; absent: the whole score.'),
+          tick: z.int().min(1).describe("Counted from the lead's last scored event."),
+          timestamp: time.describe('The time of the tick.'),
+          scored_at: time.describe('When it was decided.'),
+          points: z.int().max(0),
+          configuration_version: z.int().min(0),
+          before_reset: z
+            .literal(true)
+            .optional()
+            .describe('Taken before the last reset of the score: counts no more.'),
+        }),
+      )
+      .max(1_000)
+      .optional()
+      .describe('The newest 1,000 ticks within the range that took points; absent when there are none.'),
     range_hours: z.int().min(1),
     at: time.describe('The explained moment, by the times of the events.'),
     known_at: time.optional().describe('The moment of knowledge that was asked for; absent: now.'),

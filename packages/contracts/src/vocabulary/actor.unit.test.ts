@@ -18,6 +18,8 @@ const askedForByNobody = [
   'RebuildReadModel',
   'ResealSecrets',
   'ContinueJob',
+  'ScheduleDecays',
+  'RunDecay',
 ];
 
 /** Events that follow from other events and from delivery attempts, not from a request. */
@@ -46,6 +48,7 @@ const consequences = [
   'SiteAnalysisFailed',
   'JobAdvanced',
   'JobEnded',
+  'DecaysScheduled',
 ];
 
 /** The command line writes this event straight to the log, without a credential that could be named. */

@@ -1,4 +1,4 @@
-// Commands about the configuration of scoring: rulesets, rules, levels and filters.
+// Commands about the configuration of scoring: rulesets, rules, levels, filters and decay rules.
 import { records, type routes } from '@lead-scoring/contracts';
 import { problem } from '../problem.js';
 import {
@@ -87,6 +87,23 @@ export const scoringCommands = {
 
   deleteFilter: (input) =>
     command(records.deleteFilter, ouOf(input), { ...inUnit(input), filter_id: input.parameters.id }),
+
+  createDecay: (input) =>
+    command(records.createDecay, ouOf(input), {
+      ...inUnit(input),
+      decay_id: input.commandId,
+      ...input.body,
+    }),
+
+  updateDecay: (input) =>
+    command(records.updateDecay, ouOf(input), {
+      ...inUnit(input),
+      decay_id: input.parameters.id,
+      ...input.body,
+    }),
+
+  deleteDecay: (input) =>
+    command(records.deleteDecay, ouOf(input), { ...inUnit(input), decay_id: input.parameters.id }),
 } satisfies Partial<CommandBuilders>;
 
 /** The rules that a bulk update switches on or off. */

@@ -27,6 +27,10 @@ export const firingReads = {
     FilterCreated: 'ignored',
     FilterUpdated: 'ignored',
     FilterDeleted: 'ignored',
+    DecayCreated: 'ignored',
+    DecayUpdated: 'ignored',
+    DecayDeleted: 'ignored',
+    DecaysScheduled: 'ignored',
   },
   'ingest.events': {
     EventsIngested: 'taken',

@@ -1,6 +1,6 @@
-// An OU's rulesets, rules, levels and filters as one aggregate, whose version identifies the rules of a decision.
+// An OU's rulesets, rules, levels, filters and decay rules as one aggregate, whose version identifies the rules of a decision.
 import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
-import { records } from '@lead-scoring/contracts';
+import { records, type RecordDeclaration } from '@lead-scoring/contracts';
 import { uuidToBinary } from '@lead-scoring/read-model';
 import {
   type ConfigurationEvent,
@@ -9,6 +9,7 @@ import {
   evolveConfiguration,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import { walksOf } from '../decays/walks.js';
 import { decideConfiguration, resultOf } from './decide.js';
 import {
   configurations,
@@ -25,39 +26,53 @@ interface ScoringConfigurationShape extends AggregateShape {
   event: ConfigurationEvent;
 }
 
-export const scoringConfiguration = aggregate<ScoringConfigurationShape>({
-  name: 'scoring-configuration',
-  commands: {
-    CreateRuleset: records.createRuleset,
-    UpdateRuleset: records.updateRuleset,
-    DeleteRuleset: records.deleteRuleset,
-    CreateRule: records.createRule,
-    UpdateRule: records.updateRule,
-    DeleteRule: records.deleteRule,
-    SetRulesActive: records.setRulesActive,
-    SetEngagementLevels: records.setEngagementLevels,
-    CreateProfileRule: records.createProfileRule,
-    SetProfileRulesActive: records.setProfileRulesActive,
-    AddProfileMapping: records.addProfileMapping,
-    RemoveProfileMapping: records.removeProfileMapping,
-    ApplyConfiguration: records.applyConfiguration,
-    SetProfileLevels: records.setProfileLevels,
-    SetScoringGrid: records.setScoringGrid,
-    CreateFilter: records.createFilter,
-    UpdateFilter: records.updateFilter,
-    DeleteFilter: records.deleteFilter,
-  },
-  events: configurationRecords,
-  keyOf: ({ payload }) => payload.ou_id,
-  initial: emptyConfiguration,
-  decide: decideConfiguration,
-  evolve: evolveConfiguration,
-  resultOf,
-  stored: storedAsDocuments<ScoringConfiguration, ConfigurationDocument>({
-    collection: configurations,
-    idOf: uuidToBinary,
-    toState: toConfiguration,
-    toDocument: toConfigurationDocument,
-    published: publishedConfigurations,
-  }),
-});
+/** The record declarations of the commands. */
+export const configurationCommands: {
+  readonly [Type in ConfigurationCommand['type']]: RecordDeclaration<Type>;
+} = {
+  CreateRuleset: records.createRuleset,
+  UpdateRuleset: records.updateRuleset,
+  DeleteRuleset: records.deleteRuleset,
+  CreateRule: records.createRule,
+  UpdateRule: records.updateRule,
+  DeleteRule: records.deleteRule,
+  SetRulesActive: records.setRulesActive,
+  SetEngagementLevels: records.setEngagementLevels,
+  CreateProfileRule: records.createProfileRule,
+  SetProfileRulesActive: records.setProfileRulesActive,
+  AddProfileMapping: records.addProfileMapping,
+  RemoveProfileMapping: records.removeProfileMapping,
+  ApplyConfiguration: records.applyConfiguration,
+  SetProfileLevels: records.setProfileLevels,
+  SetScoringGrid: records.setScoringGrid,
+  CreateFilter: records.createFilter,
+  UpdateFilter: records.updateFilter,
+  DeleteFilter: records.deleteFilter,
+  CreateDecay: records.createDecay,
+  UpdateDecay: records.updateDecay,
+  DeleteDecay: records.deleteDecay,
+};
+
+/** @param partitions of the system: each is told of changed decay rules */
+export const scoringConfiguration = ({ partitions }: { readonly partitions: number }) =>
+  aggregate<ScoringConfigurationShape>({
+    name: 'scoring-configuration',
+    commands: configurationCommands,
+    events: configurationRecords,
+    keyOf: ({ payload }) => payload.ou_id,
+    initial: emptyConfiguration,
+    decide: (command, configuration) => {
+      const decision = decideConfiguration(command, configuration);
+      if (decision.outcome === 'rejected') return decision;
+      return { ...decision, commands: walksOf(configuration, decision.events, partitions) };
+    },
+    evolve: evolveConfiguration,
+    resultOf,
+    stored: storedAsDocuments<ScoringConfiguration, ConfigurationDocument>({
+      collection: configurations,
+      idOf: uuidToBinary,
+      toState: toConfiguration,
+      toDocument: toConfigurationDocument,
+      published: publishedConfigurations,
+    }),
+  });

@@ -18,6 +18,15 @@ export function deleteRuleset(
       code: 'ruleset_not_empty',
       message: `The ruleset "${known.name}" has ${count === 1 ? '1 rule' : `${String(count)} rules`}. Move each to another ruleset (PATCH /rules/{id} with ruleset_id) or delete it (DELETE /rules/{id}); GET /${known.score_type}-scoring/rules?ruleset_id=${ruleset_id} lists them. To stop them for a time, PATCH /rulesets/{id} with active false.`,
     };
+  const decay = [...(configuration.decays?.rules.values() ?? [])].find(
+    (rule) => rule.ruleset_id === ruleset_id,
+  );
+  if (decay)
+    return {
+      outcome: 'rejected',
+      code: 'ruleset_not_empty',
+      message: `The decay rule "${decay.name}" takes points from the ruleset "${known.name}". Give it another ruleset (PATCH /decays/{id}) or delete it (DELETE /decays/{id}).`,
+    };
   return done({
     type: 'RulesetDeleted',
     payload: { ou_id, ruleset_id, version: known.version + 1, at: requested_at },

@@ -1,4 +1,4 @@
-// Decides on changes of an OU's rulesets, rules and levels: pure; time and ids come with the command.
+// Decides on changes of an OU's rulesets, rules, levels and decay rules: pure; time and ids come with the command.
 import {
   actedBy,
   eventTypeKey,
@@ -16,6 +16,7 @@ import {
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import { applyConfiguration } from '../configuration-file/decide.js';
+import { decideDecayCommand } from '../decays/decide-rules.js';
 import { createFilter, deleteFilter, updateFilter } from '../filters/decide.js';
 import { setEngagementLevels } from '../levels/decide.js';
 import { decideGridCommand, gridResultOf } from '../levels/decide-grid.js';
@@ -95,6 +96,10 @@ function decideCommand(
       return updateFilter(command.payload, configuration);
     case 'DeleteFilter':
       return deleteFilter(command.payload, configuration);
+    case 'CreateDecay':
+    case 'UpdateDecay':
+    case 'DeleteDecay':
+      return decideDecayCommand(command, configuration);
   }
 }
 
@@ -139,7 +144,11 @@ export function resultOf(
       const filter = configuration.filters.get(command.payload.filter_id.toLowerCase());
       return asResult(filter && filterAnswer(filter, configuration));
     }
+    case 'CreateDecay':
+    case 'UpdateDecay':
+      return asResult(configuration.decays?.rules.get(command.payload.decay_id.toLowerCase()));
     case 'DeleteFilter':
+    case 'DeleteDecay':
       return null;
   }
 }

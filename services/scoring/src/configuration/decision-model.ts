@@ -33,7 +33,7 @@ export function limitReached(message: string): ConfigurationDecision {
 
 /** The refusal of a name that another of the resources has, whatever the case; null if the name is free. */
 export function nameTaken(
-  kind: 'ruleset' | 'filter',
+  kind: 'ruleset' | 'filter' | 'decay rule',
   name: string,
   others: Iterable<{ name: string }>,
 ): Refusal | null {
@@ -55,6 +55,9 @@ export function hasName(resources: Iterable<{ name: string }>, name: string): bo
 export const filterNotFoundMessage =
   'No filter of this organizational unit has this id. GET /filters lists them.';
 
+export const decayNotFoundMessage =
+  'No decay rule of this organizational unit has this id. GET /decays lists them.';
+
 export const rulesetNotFoundMessage =
   'No ruleset of this organizational unit has this id. GET /rulesets lists them.';
 
@@ -73,7 +76,7 @@ export function ruleNotFoundMessage(configuration: ScoringConfiguration, ruleId:
 }
 
 /** The refusal of a repeated creation: an id that was deleted does not come back. */
-export function alreadyDeleted(what: 'rule' | 'ruleset'): Refusal {
+export function alreadyDeleted(what: 'rule' | 'ruleset' | 'decay rule'): Refusal {
   return {
     outcome: 'rejected',
     code: 'already_deleted',

@@ -1,6 +1,7 @@
 // Commands that change an OU's configuration, and the decision that follows each.
 import type { JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from '@lead-scoring/scoring-domain';
+import type { DecayCommand } from '../decays/decide-rules.js';
 import type { GridCommand } from '../levels/messages.js';
 import type { ProfileCommand } from '../profile/messages.js';
 
@@ -18,7 +19,8 @@ export type ConfigurationCommand =
   | GridCommand
   | { type: 'CreateFilter'; payload: records.CreateFilter }
   | { type: 'UpdateFilter'; payload: records.UpdateFilter }
-  | { type: 'DeleteFilter'; payload: records.DeleteFilter };
+  | { type: 'DeleteFilter'; payload: records.DeleteFilter }
+  | DecayCommand;
 
 /** `done` without an event: the command took effect before. */
 export type ConfigurationDecision =

@@ -12,6 +12,7 @@ import { deleted, idOf, ingested, ouId } from '../testing/builders.js';
 import { openScoringRig } from '../testing/rig.js';
 import { viewRules } from '../testing/view-rules.js';
 import { findExplainedLead } from './explained-lead.js';
+import { causedEvents } from '../testing/caused-events.js';
 
 let rig: ServiceRig;
 let projection: OpenLeads;
@@ -31,7 +32,7 @@ const removal = (lead: string): LeadCause => ({ type: 'LeadDeleted', payload: de
 async function happen(...causes: LeadCause[]): Promise<void> {
   const before = await projection.load(causes.map(({ payload }) => payload));
   const leadBefore = (ou: string, lead: string) => before.get(`${ou}/${lead}`) ?? null;
-  const events = decideLeads(causes, leadBefore, viewRules).map(({ type, payload }) => {
+  const events = causedEvents(decideLeads(causes, leadBefore, viewRules)).map(({ type, payload }) => {
     offset += 2;
     return type === 'LeadRemoved'
       ? foldedRecord(records.leadRemoved, payload, offset)

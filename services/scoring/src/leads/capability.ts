@@ -1,5 +1,7 @@
 // Leads as a projection: decisions are folded into the documents of lists, scores and explanations.
 import { projection } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import { dueLeads } from '../decays/due-leads.js';
 import { leadRecords } from '../scores/messages.js';
 import { histograms, leadAliases, leads, timeline } from './documents.js';
 import { OpenLeads } from './open-leads.js';
@@ -12,8 +14,8 @@ export interface LeadsOptions {
 export function leadProjection({ cachedLeads }: LeadsOptions) {
   return projection({
     name: 'leads',
-    events: leadRecords,
-    collections: [leads, leadAliases, timeline, histograms],
+    events: { ...leadRecords, DecaysScheduled: records.decaysScheduled },
+    collections: [leads, leadAliases, timeline, histograms, dueLeads],
     open: ({ readModel, partition }) => new OpenLeads(readModel, { partition, cachedLeads }),
   });
 }

@@ -9,7 +9,7 @@ import {
   type Binary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
-import type { ScoreDecision } from '@lead-scoring/scoring-domain';
+import type { LeadDecay, ScoreDecision } from '@lead-scoring/scoring-domain';
 import { leadKey, leadOfKey, rankKey } from '../keys.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
@@ -43,6 +43,8 @@ export interface LeadDocument extends GuardedDocument {
   event_count: number;
   first_activity_at: string;
   last_activity_at: string;
+  last_scored_at?: string;
+  decay?: LeadDecay;
   first_offset: number;
   /** Absent for a lead without profile values and points. */
   profile?: LeadProfile;
@@ -104,6 +106,8 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
     rulesets: [...lead.rulesets],
     ...(lead.resets && { resets: [...lead.resets] }),
     event_count: lead.event_count,
+    ...(lead.last_scored_at !== undefined && { last_scored_at: lead.last_scored_at }),
+    ...(lead.decay && { decay: lead.decay }),
     first_offset: lead.first_offset,
     ...(lead.profile && { profile: lead.profile }),
     partition,
@@ -121,6 +125,8 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     event_count,
     first_activity_at,
     last_activity_at,
+    last_scored_at,
+    decay,
     first_offset,
     offset,
     profile,
@@ -137,6 +143,8 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     event_count,
     first_activity_at,
     last_activity_at,
+    ...(last_scored_at !== undefined && { last_scored_at }),
+    ...(decay && { decay }),
     first_offset,
     offset,
     ...(profile && { profile }),

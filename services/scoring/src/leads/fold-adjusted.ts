@@ -1,6 +1,7 @@
 // Folds decisions that no event caused into a lead: pure. A decision that was folded before changes nothing.
 import type { records } from '@lead-scoring/contracts';
 import { resetsScore } from '@lead-scoring/scoring-domain';
+import { decayAfterAdjusted } from '../decays/lead-decay.js';
 import { profileAdjustmentsIn, withProfilePoints, type LeadProfile } from '../profile/state.js';
 import { withDecision } from './ruleset-model.js';
 import type { Lead, ScoreReset } from './state.js';
@@ -9,10 +10,15 @@ import type { Lead, ScoreReset } from './state.js';
 const rememberedResets = 5;
 
 export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset: number): Lead {
-  if (lead.offset >= offset) return lead;
-  if (decision.score_type === 'profile') return { ...lead, profile: foldedProfile(lead, decision), offset };
+  return lead.offset >= offset ? lead : { ...adjustedLead(lead, decision), offset };
+}
+
+/** The lead with a decision that has no place on the log yet. */
+export function adjustedLead(lead: Lead, decision: records.ScoreAdjusted): Lead {
+  if (decision.score_type === 'profile') return { ...lead, profile: foldedProfile(lead, decision) };
   const { score, previous_score, adjustments, decided_at, reset_id } = decision;
   const isReset = resetsScore(decision);
+  const decay = decayAfterAdjusted(lead.decay, decision);
   return {
     ...(isReset ? withoutLimitUses(lead) : lead),
     score,
@@ -21,7 +27,7 @@ export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset
       reset_id !== undefined && {
         resets: withReset(lead.resets, { id: reset_id, at: decided_at, previous_score }),
       }),
-    offset,
+    ...(decay && { decay }),
   };
 }
 

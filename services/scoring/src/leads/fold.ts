@@ -1,5 +1,6 @@
 // Folds decisions into a lead: pure. A decision that was folded before changes nothing.
 import { withLeadFields, type Alias, type records } from '@lead-scoring/contracts';
+import { decayAfterScored, lastScoredAt } from '../decays/lead-decay.js';
 import { withValues } from '../profile/state.js';
 import { withLimitUses } from '../scores/use-model.js';
 import { withDecision } from './ruleset-model.js';
@@ -9,6 +10,8 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
   if (lead && lead.offset >= offset) return lead;
   const profile = withValues(lead?.profile, decision.profile);
   const limit_uses = withLimitUses(lead?.limit_uses, decision.limit_uses);
+  const last_scored_at = lastScoredAt(lead?.last_scored_at, decision);
+  const decay = decayAfterScored(lead?.decay, decision);
   return {
     id: decision.lead_id,
     ou_id: decision.ou_id,
@@ -27,6 +30,8 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
       lead && lead.last_activity_at > decision.last_activity_at
         ? lead.last_activity_at
         : decision.last_activity_at,
+    ...(last_scored_at !== undefined && { last_scored_at }),
+    ...(decay && { decay }),
     first_offset: lead?.first_offset ?? offset,
     offset,
     ...(profile && { profile }),

@@ -11,12 +11,13 @@ import { deleted, ingested, ouId } from '../testing/builders.js';
 import { viewRules } from '../testing/view-rules.js';
 import { histograms, leadAliases, leads, timeline } from './documents.js';
 import { OpenLeads } from './open-leads.js';
+import { causedEvents } from '../testing/caused-events.js';
 
 const collections = [leads, leadAliases, timeline, histograms];
 
 /** The records of the decisions on these causes. */
 function logOf(causes: readonly LeadCause[]): FoldedRecord[] {
-  return decideLeads(causes, () => null, viewRules).map(({ type, payload }, index) => {
+  return causedEvents(decideLeads(causes, () => null, viewRules)).map(({ type, payload }, index) => {
     // Offsets have gaps: between the records of two transactions there is a commit marker.
     const offset = index * 2;
     return type === 'LeadRemoved'

@@ -1,20 +1,23 @@
 // The leads of a partition: folded in memory from decisions, and written behind the next batch.
 import type { OpenCapability } from '@lead-scoring/capability';
-import { leadIdOf } from '@lead-scoring/contracts';
-import type { FoldedRecord } from '@lead-scoring/event-log';
+import { leadIdOf, records } from '@lead-scoring/contracts';
+import { isRecord, type FoldedRecord, type IncomingRecord } from '@lead-scoring/event-log';
 import {
   BufferedInserts,
   BufferedStates,
   deleteByIds,
   deleteFound,
+  offsetToNumber,
   storedJson,
   uuidToBinary,
   withClassifiedErrors,
   WriteBehind,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { explainsScore } from '@lead-scoring/scoring-domain';
-import { aliasKey, leadKey, recordKey, recordKeysUpTo } from '../keys.js';
+import { compileDecays, explainsScore } from '@lead-scoring/scoring-domain';
+import { DueLeads } from '../decays/due-leads.js';
+import { scheduledLead } from '../decays/lead-decay.js';
+import { aliasKey, leadKey, leadKeysBetween, leadOfKey, recordKey, recordKeysUpTo } from '../keys.js';
 import {
   leadAliases,
   leads,
@@ -36,6 +39,8 @@ export class OpenLeads implements OpenCapability {
   readonly #entries: BufferedInserts<TimelineDocument>;
   readonly #aliases: BufferedInserts<AliasDocument>;
   readonly #histograms: OpenHistograms;
+  readonly #due: DueLeads;
+  readonly #decided = new WeakMap<readonly IncomingRecord[], Map<string, Lead>>();
   readonly #behind: WriteBehind;
 
   constructor(readModel: ReadModel, { partition, cachedLeads }: { partition: number; cachedLeads: number }) {
@@ -55,9 +60,14 @@ export class OpenLeads implements OpenCapability {
     this.#entries = new BufferedInserts(readModel, timeline);
     this.#aliases = new BufferedInserts(readModel, leadAliases, { order: 'ids' });
     this.#histograms = new OpenHistograms(readModel, partition);
+    this.#due = new DueLeads(readModel, partition);
     // Entries before leads, so that a reader of a lead's score finds the entries that explain it. Leads before histograms, so that a
-    // list that uses a histogram misses no lead.
-    this.#behind = new WriteBehind([[this.#entries, this.#aliases], this.#leads, this.#histograms.states]);
+    // list that uses a histogram misses no lead. The index of due leads before the leads from which it follows.
+    this.#behind = new WriteBehind([
+      [this.#entries, this.#aliases, this.#due.states],
+      this.#leads,
+      this.#histograms.states,
+    ]);
   }
 
   /** The folded leads, by leadName; null for a lead that does not exist. */
@@ -65,8 +75,73 @@ export class OpenLeads implements OpenCapability {
     return this.#leads.load(namesOf(wanted));
   }
 
-  /** Folds in memory; writes only before and after the removal of a lead. */
+  /**
+   * The leads of a batch of commands as they are decided so far, by leadName: several capabilities decide on the same lead. Those
+   * that decide on it put it in.
+   */
+  decidedIn(batch: readonly IncomingRecord[]): Map<string, Lead> {
+    const known = this.#decided.get(batch);
+    if (known) return known;
+    const decided = new Map<string, Lead>();
+    this.#decided.set(batch, decided);
+    return decided;
+  }
+
+  /** The ids of stored leads of an OU in this partition, in their order; a lead that was just made may be missing. */
+  idsAfter(ouId: string, after: string | null, limit?: number): Promise<string[]> {
+    return this.#idsBetween(ouId, { after, to: null, limit });
+  }
+
+  async #idsBetween(
+    ouId: string,
+    { after, to, limit }: { after: string | null; to: string | null; limit?: number | undefined },
+  ): Promise<string[]> {
+    const found = await withClassifiedErrors(() =>
+      this.#stored.leads
+        .find({ _id: leadKeysBetween(ouId, after, to), partition: this.#partition })
+        .sort({ _id: 1 })
+        .limit(limit ?? 0)
+        .project<Pick<LeadDocument, '_id'>>({ _id: 1 })
+        .toArray(),
+    );
+    return found.map(({ _id }) => leadOfKey(_id));
+  }
+
+  /** Folds in memory; writes only before and after the removal of a lead, and before leads are looked up to be scheduled. */
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
+    let from = 0;
+    for (const [index, record] of folded.entries()) {
+      if (!isRecord(record, records.decaysScheduled)) continue;
+      await this.#foldDecisions(folded.slice(from, index));
+      await this.#schedule(record.payload as records.DecaysScheduled, offsetToNumber(record.offset));
+      from = index + 1;
+    }
+    await this.#foldDecisions(from === 0 ? folded : folded.slice(from));
+  }
+
+  /** Finds out when leads are due by the rules in the event. */
+  async #schedule(
+    { ou_id, after, to, only, decays }: records.DecaysScheduled,
+    offset: number,
+  ): Promise<void> {
+    // Leads that are not stored yet are in the range as well.
+    if (!only) await this.write();
+    const ids = only ?? (await this.#idsBetween(ou_id, { after, to }));
+    const rules = compileDecays(decays);
+    const found = await this.load(ids.map((lead_id) => ({ ou_id, lead_id })));
+    for (const [name, lead] of found) {
+      if (!lead) {
+        this.#due.gone(name);
+        continue;
+      }
+      const scheduled = scheduledLead(lead, rules, offset);
+      if (scheduled === lead) continue;
+      this.#leads.put(name, scheduled);
+      this.#due.changed(name, lead, scheduled);
+    }
+  }
+
+  async #foldDecisions(folded: readonly FoldedRecord[]): Promise<void> {
     if (folded.length === 0) return;
     await this.#behind.room();
     const events = folded.map(foldedLeadEvent);
@@ -114,6 +189,7 @@ export class OpenLeads implements OpenCapability {
   #takeLeads({ before, after, changed, removed }: LeadBatch): void {
     for (const name of changed) {
       const lead = after.get(name);
+      this.#due.changed(name, before.get(name), lead ?? null);
       if (!lead) {
         this.#leads.deleted(name);
         continue;

@@ -1,5 +1,6 @@
 // The state of a lead.
 import { leadFieldNames, type Alias, type LeadFieldName, type LeadFields } from '@lead-scoring/contracts';
+import type { LeadDecay } from '@lead-scoring/scoring-domain';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { RulesetScores } from './ruleset-model.js';
@@ -18,6 +19,10 @@ export interface Lead {
   readonly event_count: number;
   readonly first_activity_at: string;
   readonly last_activity_at: string;
+  /** The time of the last event that gave points; absent where none has. */
+  readonly last_scored_at?: string;
+  /** Absent where no decay rule has ever counted. */
+  readonly decay?: LeadDecay;
   /** Offset of the decision that created the lead: distinguishes it from later leads with the same id. */
   readonly first_offset: number;
   /** Offset of the last decision folded. */

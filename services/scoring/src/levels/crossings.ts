@@ -3,6 +3,7 @@
 import type { records } from '@lead-scoring/contracts';
 import {
   crossingOf,
+  isDecay,
   resetsScore,
   type ScoreDecision,
   type ScoringConfiguration,
@@ -58,5 +59,7 @@ function scoreTypeOf(decision: ScoreDecision): ScoreType {
 function causeOf(decision: ScoreDecision): records.LeadLevelChanged['cause'] {
   if ('scored_events' in decision) return 'events';
   if (decision.score_type === 'profile') return 'profile';
-  return resetsScore(decision) ? 'reset' : 'decay';
+  if (resetsScore(decision)) return 'reset';
+  if (isDecay(decision)) return 'decay';
+  throw new Error('a decision without an event has a reason that no crossing of levels names');
 }

@@ -4,7 +4,7 @@ import { withLeadFields, type records } from '@lead-scoring/contracts';
 import { profileChanges } from '@lead-scoring/scoring-domain';
 import { sumOfPoints } from '../condition-rules/points-model.js';
 import { withAliases } from '../leads/fold.js';
-import type { CausedEvent, LeadCause, LeadEvent } from '../scores/messages.js';
+import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import { profileAdjustments, type ProfiledLead } from './decide.js';
 import type { CompiledProfile } from './profile-model.js';
 import { withProfilePoints, withValues, type ProfileAdjustment } from './state.js';
@@ -29,7 +29,7 @@ const newLead: ProfiledLead = { fields: {}, aliases: [] };
  * @param maximum if several causes change more points of profiles, the result is null
  */
 export function withProfiles(
-  decided: readonly CausedEvent[],
+  decided: readonly LeadEvent[],
   causes: readonly LeadCause[],
   { profileOf, versionOf, leadBefore }: ProfileSources,
   maximum = Infinity,
@@ -66,11 +66,17 @@ export function withProfiles(
   return events;
 }
 
-/** The end of a cause's decisions, which follow one another. */
-function endOfCause(decided: readonly CausedEvent[], from: number, { source }: LeadCause): number {
-  let end = from;
-  while (end < decided.length && decided[end]?.payload.source?.offset === source?.offset) end += 1;
-  return end;
+/** The end of a cause's decisions, which follow one another; ticks of decay rules come before them. */
+function endOfCause(decided: readonly LeadEvent[], from: number, { source }: LeadCause): number {
+  let first = from;
+  while (decided[first]?.type === 'ScoreAdjusted') first += 1;
+  let end = first;
+  for (let event = decided[end]; event && event.type !== 'ScoreAdjusted'; event = decided[end]) {
+    if (event.payload.source?.offset !== source?.offset) break;
+    end += 1;
+  }
+  // The ticks are those of a later cause.
+  return end === first ? from : end;
 }
 
 /** What one record of events comes to for the profile of its lead. */
@@ -97,9 +103,9 @@ export function decideProfile(
 
 /** Records the changed values with the last decision on the events. */
 function withValuesRecorded(
-  own: readonly CausedEvent[],
+  own: readonly LeadEvent[],
   changes: records.LeadScored['profile'] & {},
-): readonly CausedEvent[] {
+): readonly LeadEvent[] {
   const last = own.at(-1);
   if (changes.length === 0 || last?.type !== 'LeadScored') return own;
   return [...own.slice(0, -1), { type: 'LeadScored', payload: { ...last.payload, profile: changes } }];

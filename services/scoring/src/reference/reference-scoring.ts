@@ -28,6 +28,25 @@ export interface ReferenceRuleset {
   max_score?: number | null;
 }
 
+/** What a decay rule does, as a person has set it. */
+export interface ReferenceDecay {
+  id: string;
+  mode: 'inactivity_points' | 'percent_interval' | 'half_life';
+  /** Points (negative), per cent, or days. */
+  amount: number;
+  interval_days: number;
+  /** Absent: the whole score. */
+  ruleset?: string;
+  floor: number;
+}
+
+/** A time in which a decay rule was in force with the same settings. */
+interface Stretch {
+  decay: ReferenceDecay;
+  since: string;
+  until: string;
+}
+
 export interface ReferenceEvent {
   id: string;
   event_type: string;
@@ -59,12 +78,29 @@ interface Hold {
   taken_at: string;
 }
 
+/** What a tick of a decay rule took. */
+interface Fading {
+  decay: string;
+  ruleset: string | undefined;
+  points: number;
+  /** The time of the tick. */
+  timestamp: string;
+  taken_at: string;
+}
+
 interface ReferenceLead {
   score: number;
   entries: ReferenceEntry[];
   holds: Hold[];
-  /** `before` and `holdsBefore`: the number of entries and holds before the reset, which count no more. */
-  resets: { at: string; before: number; holdsBefore: number }[];
+  fadings: Fading[];
+  /** The time of the last event that a rule took, and when the system took it. */
+  last: { event: string; taken_at: string } | null;
+  /** Ticks until then are decided. */
+  passed: string;
+  /** For each decay rule its last tick that took something, and the part of a point that it left. */
+  left: Map<string, { at: string; part: number }>;
+  /** The number of entries, holds and fadings before the reset, which count no more. */
+  resets: { at: string; before: number; holdsBefore: number; fadingsBefore: number }[];
 }
 
 const largest = 2_147_483_647;
@@ -75,11 +111,13 @@ export class ReferenceScoring {
   readonly rules = new Map<string, ReferenceRule>();
   readonly rulesets = new Map<string, ReferenceRuleset>();
   readonly #leads = new Map<string, ReferenceLead>();
+  readonly #stretches: Stretch[] = [];
 
   /** An event of a lead is taken: every rule that is in force and matches gives its weight, as far as limits allow. */
   take(lead: string, event: ReferenceEvent, takenAt: string): void {
-    const known = this.#leads.get(lead) ?? { score: 0, entries: [], holds: [], resets: [] };
+    const known = this.#leads.get(lead) ?? newLead();
     this.#leads.set(lead, known);
+    this.pass(lead, takenAt);
     const sumsBefore = this.rulesetScores(lead);
     const taken: ReferenceEntry[] = [];
     for (const rule of this.rules.values()) {
@@ -118,14 +156,103 @@ export class ReferenceScoring {
     }
     known.entries.push(...taken);
     known.score = held(reached);
+    if (taken.length === 0) return;
+    const moment = event.timestamp < takenAt ? event.timestamp : takenAt;
+    const latest = known.last && known.last.event > moment ? known.last.event : moment;
+    known.last = { event: latest, taken_at: takenAt };
+    known.left.clear();
+  }
+
+  /** A decay rule is in force from now on. */
+  startDecay(decay: ReferenceDecay, at: string): void {
+    this.#stretches.push({ decay, since: at, until: endOfTime });
+  }
+
+  /** It is not any more, or not with these settings. */
+  endDecay(id: string, at: string): void {
+    for (const stretch of this.#stretches)
+      if (stretch.decay.id === id && stretch.until === endOfTime) stretch.until = at;
+  }
+
+  /** Time passes for a lead: every tick up to now takes what it takes. */
+  pass(lead: string, now: string): void {
+    const known = this.#leads.get(lead);
+    if (!known?.last) return;
+    const { event, taken_at } = known.last;
+    const begin = [event, taken_at, known.resets.at(-1)?.at ?? ''].sort().at(-1) ?? '';
+    const ticks = this.#stretches
+      .map((stretch) => ({
+        stretch,
+        times: ticksOf(stretch.decay, event, now).filter(
+          (time) => time > begin && time > stretch.since && time <= stretch.until,
+        ),
+      }))
+      .flatMap(({ stretch, times }) => times.map((time) => ({ stretch, times, time })))
+      .filter(({ time }) => time > known.passed)
+      .sort((a, b) =>
+        a.time === b.time ? (a.stretch.decay.id < b.stretch.decay.id ? -1 : 1) : a.time < b.time ? -1 : 1,
+      );
+    for (const { stretch, times, time } of ticks) {
+      const last = known.left.get(stretch.decay.id)?.at ?? '';
+      const count = times.filter((one) => one > last && one <= time).length;
+      this.#fade(lead, stretch.decay, { count, time, now });
+    }
+    if (now > known.passed) known.passed = now;
+  }
+
+  #fade(
+    lead: string,
+    decay: ReferenceDecay,
+    { count, time, now }: { count: number; time: string; now: string },
+  ): void {
+    const known = this.#leads.get(lead);
+    if (!known) return;
+    const { id, mode, amount, interval_days, ruleset, floor } = decay;
+    const score = ruleset === undefined ? known.score : (this.rulesetScores(lead).get(ruleset) ?? 0);
+    const most = Math.min(score - floor, known.score - smallest);
+    if (most <= 0) return;
+    let taken = Math.min(most, -amount);
+    let part = 0;
+    if (mode !== 'inactivity_points') {
+      if (score <= 0) return;
+      const factor = mode === 'half_life' ? 2 ** (-interval_days / amount) : 1 - amount / 100;
+      const exact = (score + (known.left.get(id)?.part ?? 0)) * factor ** count;
+      taken = score - Math.round(exact);
+      if (taken < most) part = Math.round((exact - Math.round(exact)) * 1e6) / 1e6 || 0;
+      else taken = most;
+      if (taken <= 0) return;
+    }
+    known.score -= taken;
+    known.left.set(id, { at: time, part });
+    known.fadings.push({ decay: id, ruleset, points: -taken, timestamp: time, taken_at: now });
+  }
+
+  /** What decay took since the last reset, up to a moment. */
+  faded(lead: string, until = endOfTime, knownAt = endOfTime): number {
+    const counts = (of: Fading) => countsFrom(of) <= until && of.taken_at <= knownAt;
+    return this.#fadings(lead, until < knownAt ? until : knownAt)
+      .filter(counts)
+      .reduce((sum, { points }) => sum + points, 0);
+  }
+
+  #fadings(lead: string, until = endOfTime): readonly Fading[] {
+    const { fadings = [], resets = [] } = this.#leads.get(lead) ?? {};
+    return fadings.slice(resets.findLast(({ at }) => at <= until)?.fadingsBefore ?? 0);
   }
 
   /** The score restarts from zero; entries stay, and count no more. */
   reset(lead: string, at: string): void {
     const known = this.#leads.get(lead);
     if (!known) return;
+    this.pass(lead, at);
     known.score = 0;
-    known.resets.push({ at, before: known.entries.length, holdsBefore: known.holds.length });
+    known.left.clear();
+    known.resets.push({
+      at,
+      before: known.entries.length,
+      holdsBefore: known.holds.length,
+      fadingsBefore: known.fadings.length,
+    });
   }
 
   delete(lead: string): void {
@@ -161,6 +288,8 @@ export class ReferenceScoring {
       scores.set(ruleset, held((scores.get(ruleset) ?? 0) + counted));
     for (const { ruleset, points } of this.#holds(lead))
       scores.set(ruleset, (scores.get(ruleset) ?? 0) + points);
+    for (const { ruleset, points } of this.#fadings(lead))
+      if (ruleset !== undefined) scores.set(ruleset, (scores.get(ruleset) ?? 0) + points);
     return scores;
   }
 
@@ -197,8 +326,31 @@ export class ReferenceScoring {
 const endOfTime = '9999-12-31T23:59:59.999Z';
 
 /** An event counts from its own time on, and from when the system took it if its time is later. */
-function countsFrom({ timestamp, taken_at }: ReferenceEntry | Hold): string {
+function countsFrom({ timestamp, taken_at }: ReferenceEntry | Hold | Fading): string {
   return timestamp < taken_at ? timestamp : taken_at;
+}
+
+function newLead(): ReferenceLead {
+  return {
+    score: 0,
+    entries: [],
+    holds: [],
+    fadings: [],
+    last: null,
+    passed: '',
+    left: new Map(),
+    resets: [],
+  };
+}
+
+/** All ticks after the event, until now. */
+function ticksOf({ interval_days }: ReferenceDecay, event: string, now: string): string[] {
+  const ticks: string[] = [];
+  for (let days = interval_days; ; days += interval_days) {
+    const time = new Date(Date.parse(event) + days * 86_400_000).toISOString();
+    if (time > now) return ticks;
+    ticks.push(time);
+  }
 }
 
 function matches(rule: ReferenceRule, event: ReferenceEvent): boolean {

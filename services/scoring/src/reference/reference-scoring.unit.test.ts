@@ -3,6 +3,7 @@
 import { expect, test } from '@jest/globals';
 import { isFullSize } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
+import { createDecay, deleteDecay, updateDecay } from '../testing/decay-builders.js';
 import {
   createRule,
   createRuleset,
@@ -13,7 +14,12 @@ import {
   setRulesActive,
   updateRuleset,
 } from '../testing/builders.js';
-import { ReferenceScoring, type ReferenceEvent, type ReferenceRule } from './reference-scoring.js';
+import {
+  ReferenceScoring,
+  type ReferenceDecay,
+  type ReferenceEvent,
+  type ReferenceRule,
+} from './reference-scoring.js';
 import { ScoringInMemory } from './scoring-in-memory.js';
 
 const leads = ['ada', 'grace', 'linus'];
@@ -106,6 +112,30 @@ const step = fc.oneof(
     arbitrary: fc.record({ does: fc.constant('reset' as const), lead: some(leads), again: fc.boolean() }),
   },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('crash' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      does: fc.constant('decay' as const),
+      mode: some(['inactivity_points', 'percent_interval', 'half_life'] as const),
+      amount: fc.integer({ min: 1, max: 40 }),
+      interval_days: fc.integer({ min: 1, max: 9 }),
+      ruleset: some([limitedRuleset, undefined]),
+      floor: some([0, 0, -10, 15]),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      does: fc.constant('change decay' as const),
+      decay: fc.nat(9),
+      to: some(['paused', 'active', 'another amount', 'another name', 'deleted'] as const),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ does: fc.constant('days' as const), days: fc.integer({ min: 1, max: 20 }) }),
+  },
+  { weight: 3, arbitrary: fc.record({ does: fc.constant('ticks' as const) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -116,6 +146,7 @@ interface Said {
   drivers: [rule: string, count: number, weight: number, total: number][];
   /** Of rules and rulesets that held points back. */
   adjustments: [ruleOrRuleset: string, points: number][];
+  decay_applied: number;
 }
 
 /** Plays a history to both, and compares them after each step. */
@@ -123,13 +154,15 @@ class Play {
   readonly #scoring = new ScoringInMemory();
   readonly #reference = new ReferenceScoring();
   readonly #rules: string[] = [];
+  readonly #decays: { name: string; isActive: boolean; decay: ReferenceDecay | null }[] = [];
   #batch: Parameters<ScoringInMemory['decide']>[0][number][] = [];
   #clock = firstDay + 45 * 86_400_000;
   #events = 0;
   /** Explanations that were given in earlier moments, of leads that are still there. */
   #answers: { lead: string; at: string; said: Said }[] = [];
 
-  constructor() {
+  /** @param runsTicks whether ticks are run in time; else they are decided when the next event comes */
+  constructor(private readonly runsTicks = true) {
     for (const name of rulesets) {
       this.#scoring.command(createRuleset(name, { requested_at: this.#tick() }));
       this.#reference.rulesets.set(name, { active: true });
@@ -166,6 +199,19 @@ class Play {
       case 'limit':
         this.#limitRuleset(step);
         break;
+      case 'decay':
+        this.#createDecay(step);
+        break;
+      case 'change decay':
+        this.#changeDecay(step);
+        break;
+      case 'days':
+        this.#clock += step.days * 86_400_000;
+        break;
+      case 'ticks':
+        if (this.runsTicks) this.runTicks();
+        else this.#tick();
+        break;
       case 'crash':
         this.#scoring.crash();
     }
@@ -182,15 +228,43 @@ class Play {
       }
   }
 
+  /** Every tick up to now is decided. */
+  runTicks(): void {
+    this.#decideBatch();
+    const now = this.#tick();
+    for (const lead of this.#reference.leads()) {
+      this.#scoring.runDecay(idOf(lead), now);
+      // Twice changes nothing.
+      this.#scoring.runDecay(idOf(lead), now);
+      this.#reference.pass(lead, now);
+    }
+    this.#compare();
+  }
+
+  /** What remains of each lead. */
+  scores(): [lead: string, score: number | null, rulesets: unknown, decay_applied: number][] {
+    return this.#reference
+      .leads()
+      .sort()
+      .map((lead) => [
+        lead,
+        this.#reference.score(lead),
+        this.#scoring.leads.get(idOf(lead))?.rulesets,
+        this.#said(lead).decay_applied,
+      ]);
+  }
+
   #comparePast(lead: string, at: string, knownAt?: string): void {
     const said = this.#said(lead, { at, ...(knownAt !== undefined && { known_at: knownAt }) });
     const expected = this.#reference.byRule(lead, at, knownAt);
     expect(said.unattributed).toBe(0);
     expect(totalsOf(said)).toEqual(renamed(expected));
+    const faded = this.#reference.faded(lead, at, knownAt);
+    expect(said.decay_applied).toBe(faded);
     if (!this.#reference.isPlainSum(lead)) return;
     const held = this.#reference.heldBack(lead, at, knownAt);
     expect(heldIn(said)).toEqual(renamed(held));
-    const sum = [...expected.values(), ...held.values()].reduce((total, points) => total + points, 0);
+    const sum = [...expected.values(), ...held.values()].reduce((total, points) => total + points, faded);
     expect(said.score).toBe(Math.max(-2_147_483_648, Math.min(2_147_483_647, sum)));
   }
 
@@ -260,6 +334,68 @@ class Play {
     });
   }
 
+  #createDecay({ mode, amount, interval_days, ruleset, floor }: Extract<Step, { does: 'decay' }>): void {
+    // An organizational unit has a limited number of them.
+    if (this.#decays.length >= 10) return;
+    const name = `decay ${String(this.#decays.length)}`;
+    const requested_at = this.#tick();
+    const decay: ReferenceDecay = {
+      id: idOf(name),
+      mode,
+      amount: mode === 'inactivity_points' ? -amount : amount,
+      interval_days,
+      ...(ruleset !== undefined && { ruleset }),
+      floor,
+    };
+    this.#scoring.command(
+      createDecay(name, {
+        mode,
+        ...amountOf(decay),
+        interval_days,
+        floor,
+        ...(ruleset !== undefined && { ruleset_id: idOf(ruleset) }),
+        requested_at,
+      }),
+    );
+    this.#decays.push({ name, isActive: true, decay });
+    this.#reference.startDecay(decay, requested_at);
+  }
+
+  #changeDecay({ decay: index, to }: Extract<Step, { does: 'change decay' }>): void {
+    const known = this.#decays[index];
+    if (!known?.decay) return;
+    const { name, isActive, decay } = known;
+    const requested_at = this.#tick();
+    const id = idOf(name);
+    switch (to) {
+      case 'deleted':
+        this.#scoring.command(deleteDecay(name, { requested_at }));
+        this.#reference.endDecay(id, requested_at);
+        known.decay = null;
+        return;
+      case 'another name':
+        this.#scoring.command(updateDecay(name, { name: `${name} at ${requested_at}`, requested_at }));
+        return;
+      case 'another amount': {
+        const other = { ...decay, amount: decay.amount + Math.sign(decay.amount) };
+        this.#scoring.command(updateDecay(name, { ...amountOf(other), requested_at }));
+        known.decay = other;
+        if (!isActive) return;
+        this.#reference.endDecay(id, requested_at);
+        this.#reference.startDecay(other, requested_at);
+        return;
+      }
+      default: {
+        const active = to === 'active';
+        this.#scoring.command(updateDecay(name, { active, requested_at }));
+        if (active === isActive) return;
+        known.isActive = active;
+        if (active) this.#reference.startDecay(decay, requested_at);
+        else this.#reference.endDecay(id, requested_at);
+      }
+    }
+  }
+
   #limitRuleset({ min_score, max_score }: Extract<Step, { does: 'limit' }>): void {
     // A ruleset that can give nothing is refused.
     if (min_score === 0 && max_score === 0) return;
@@ -298,12 +434,19 @@ class Play {
       expect(said).toMatchObject({ score: this.#reference.score(lead), unattributed: 0 });
       expect(totalsOf(said)).toEqual(renamed(this.#reference.byRule(lead)));
       expect(heldIn(said)).toEqual(renamed(this.#reference.heldBack(lead)));
+      expect(said.decay_applied).toBe(this.#reference.faded(lead));
       this.#answers.push({ lead, at: timeAt(this.#clock), said });
     }
   }
 
   #said(lead: string, asked: { at?: string; known_at?: string } = {}): Said {
-    const { score, unattributed, top_drivers, adjustments = [] } = this.#scoring.explain(idOf(lead), asked);
+    const {
+      score,
+      unattributed,
+      top_drivers,
+      adjustments = [],
+      decay_applied,
+    } = this.#scoring.explain(idOf(lead), asked);
     return {
       score,
       unattributed,
@@ -312,6 +455,7 @@ class Play {
         const name = rule_id ?? ruleset_id;
         return name === undefined ? [] : [[name, points] satisfies Said['adjustments'][number]];
       }),
+      decay_applied,
     };
   }
 
@@ -333,6 +477,17 @@ function sensibleLimits(
     ...(cap_points !== undefined && { cap_points: Math.max(cap_points, Math.abs(weight)) }),
     ...(cap_points !== undefined && cap_days !== undefined && { cap_days }),
   };
+}
+
+function amountOf({ mode, amount }: ReferenceDecay) {
+  switch (mode) {
+    case 'inactivity_points':
+      return { points: amount };
+    case 'percent_interval':
+      return { percent: amount };
+    case 'half_life':
+      return { half_life_days: amount };
+  }
 }
 
 const timeAt = (time: number) => new Date(time).toISOString();
@@ -361,6 +516,21 @@ test('scores, ruleset scores and explanations equal those of the plain scoring a
       const play = new Play();
       for (const one of steps) play.step(one);
       play.end(past);
+    }),
+    { numRuns: isFullSize ? 20_000 : 500 },
+  );
+});
+
+test('it makes no difference to a score when ticks are run', () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
+      const plays = [true, false].map((runsTicks) => {
+        const play = new Play(runsTicks);
+        for (const one of steps) play.step(one);
+        play.runTicks();
+        return play.scores();
+      });
+      expect(plays[0]).toEqual(plays[1]);
     }),
     { numRuns: isFullSize ? 20_000 : 500 },
   );

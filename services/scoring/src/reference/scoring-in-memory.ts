@@ -17,6 +17,7 @@ import type { ConfigurationCommand } from '../configuration/messages.js';
 import { foldAdjusted } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
 import type { Lead } from '../leads/state.js';
+import { decideTicks } from '../decays/decide-ticks.js';
 import { decideLeads } from '../scores/decide.js';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import { decideResets } from '../scores/resets.js';
@@ -53,11 +54,24 @@ export class ScoringInMemory {
     const decided = decideResets(
       [command],
       (_, leadId) => this.leads.get(leadId) ?? null,
-      () => this.configuration.version,
+      () => compileRules(this.configuration),
     );
     for (const decision of decided)
       if (decision.outcome === 'reset' && decision.event)
-        this.#append({ type: 'ScoreAdjusted', payload: decision.event });
+        for (const payload of [...(decision.ticks ?? []), decision.event])
+          this.#append({ type: 'ScoreAdjusted', payload });
+  }
+
+  /** Decides the ticks of decay rules up to a moment, as the decay capability does for leads that are due. */
+  runDecay(leadId: string, as_of: string): void {
+    const lead = this.leads.get(leadId);
+    if (!lead) return;
+    const { ou_id } = lead;
+    const ticks = decideTicks({ ou_id, lead_id: leadId }, lead, compileRules(this.configuration), {
+      upTo: as_of,
+      decidedAt: as_of,
+    });
+    for (const payload of ticks.events) this.#append({ type: 'ScoreAdjusted', payload });
   }
 
   /** Forgets what is in memory, and folds the log from its beginning. */

@@ -6,20 +6,17 @@ import {
   type PartitionScope,
   type ReadTable,
 } from '@lead-scoring/capability';
-import { records, type RecordDeclaration, type TopicName } from '@lead-scoring/contracts';
+import { records, type TopicName } from '@lead-scoring/contracts';
 import {
-  outgoing,
   takenOf,
   wasSentAgain,
   type Checkpoint,
   type FoldedRecord,
   type IncomingRecord,
-  type OutgoingRecord,
 } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import type { LeadProjection } from '../leads/capability.js';
-import { withCrossings } from '../levels/crossings.js';
 import { leadName } from '../leads/lead-batch.js';
 import type { OpenLeads } from '../leads/open-leads.js';
 import type { Lead } from '../leads/state.js';
@@ -28,8 +25,9 @@ import { CurrentRules } from './current-rules.js';
 import { decideLeads } from './decide.js';
 import { DecidedRecords } from './decided-records.js';
 import { lateDecisions } from './documents.js';
-import { scoreRecords, type LeadCause, type LeadEvent, type ScoreEvent } from './messages.js';
-import { decideResets, type ResetDecision } from './resets.js';
+import { scoreRecords, type LeadCause, type LeadEvent } from './messages.js';
+import { scoreEventRecord, withLevelCrossings } from './score-events.js';
+import { decideResets, type ResetDecision, type ResetRules } from './resets.js';
 import type { CompiledRules } from './rule-model.js';
 import type { DecisionSource } from './source-model.js';
 
@@ -59,6 +57,8 @@ export interface ScoresDependencies {
 }
 
 const defaultMaximumMatches = 200_000;
+/** Of an OU without a configuration. */
+const noRules: ResetRules = { version: 0, decays: null };
 
 export function scorePolicy(dependencies: ScoresDependencies) {
   return policy({
@@ -92,13 +92,16 @@ class OpenScores implements OpenCapability {
   }
 
   /** The records of a batch are either all commands or all of ingest.events, because the inputs are decided apart. */
-  decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
+  decide(incoming: readonly IncomingRecord[], batch: readonly IncomingRecord[]): Promise<CapabilityDecision> {
     return incoming[0]?.topic === records.resetScores.topic
-      ? this.#decideResets(incoming)
+      ? this.#decideResets(incoming, batch)
       : this.#decideEvents(incoming);
   }
 
-  async #decideResets(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
+  async #decideResets(
+    incoming: readonly IncomingRecord[],
+    batch: readonly IncomingRecord[],
+  ): Promise<CapabilityDecision> {
     const commands = incoming.map(({ payload }) => payload as records.ResetScores);
     const [rules, leads] = await Promise.all([
       this.#rules.load(new Set(commands.map(({ ou_id }) => ou_id))),
@@ -107,13 +110,14 @@ class OpenScores implements OpenCapability {
     const decisions = decideResets(
       commands,
       (ouId, leadId) => leads.get(leadName(ouId, leadId)) ?? null,
-      (ouId) => rules.get(ouId)?.version ?? 0,
+      (ouId) => rules.get(ouId) ?? noRules,
+      this.#leads.decidedIn(batch),
     );
-    const events = decisions.flatMap((decision): LeadEvent[] =>
-      decision.outcome === 'reset' && decision.event
-        ? [{ type: 'ScoreAdjusted', payload: decision.event }]
-        : [],
-    );
+    const events = decisions.flatMap((decision): LeadEvent[] => {
+      if (decision.outcome !== 'reset' || !decision.event) return [];
+      const { ticks = [], event } = decision;
+      return [...ticks, event].map((payload) => ({ type: 'ScoreAdjusted', payload }));
+    });
     return {
       outcome: 'decided',
       events: withLevelCrossings(events, rules).map(scoreEventRecord),
@@ -167,17 +171,6 @@ class OpenScores implements OpenCapability {
   }
 }
 
-function withLevelCrossings(
-  decided: readonly LeadEvent[],
-  rules: ReadonlyMap<string, CompiledRules>,
-): readonly ScoreEvent[] {
-  if (!hasLevels(rules)) return decided;
-  return withCrossings(decided, (ouId, scoreType) => {
-    const ofUnit = rules.get(ouId);
-    return (scoreType === 'profile' ? ofUnit?.profileLevels : ofUnit?.levels) ?? [];
-  });
-}
-
 function hasProfiles(rules: ReadonlyMap<string, CompiledRules>): boolean {
   for (const { profile } of rules.values()) if (profile) return true;
   return false;
@@ -192,12 +185,6 @@ function profileSources(
     versionOf: (ouId) => rules.get(ouId)?.version ?? 0,
     leadBefore: (ouId, leadId) => before.get(leadName(ouId, leadId)) ?? null,
   };
-}
-
-function hasLevels(rules: ReadonlyMap<string, CompiledRules>): boolean {
-  for (const { levels, profileLevels } of rules.values())
-    if (levels.length > 0 || profileLevels.length > 0) return true;
-  return false;
 }
 
 function resetReply({ lead_id }: records.ResetScores, decision: ResetDecision): records.CommandReplied {
@@ -222,9 +209,4 @@ function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | nu
     case undefined:
       return null;
   }
-}
-
-function scoreEventRecord({ type, payload }: ScoreEvent): OutgoingRecord {
-  const declaration: RecordDeclaration = scoreRecords[type];
-  return outgoing(declaration, { key: payload.lead_id, payload });
 }

@@ -1,16 +1,18 @@
 // Decides the points of leads' events, and the removal of deleted leads: pure. The decision is recorded, and rules are never
 // evaluated again for the same record.
 import type { records } from '@lead-scoring/contracts';
-import { heldInRange } from '@lead-scoring/scoring-domain';
+import { heldInRange, type DecayingLead } from '@lead-scoring/scoring-domain';
+import { decideTicks, dueAfter } from '../decays/decide-ticks.js';
+import { decayAfterScored, lastScoredAt } from '../decays/lead-decay.js';
 import { withDecision } from '../leads/ruleset-model.js';
 import { withLimitUses } from './use-model.js';
 import { DecisionLimits, type LimitedLead } from './limits-model.js';
 import type { DecisionSource } from './source-model.js';
-import type { CausedEvent, LeadCause } from './messages.js';
+import type { LeadCause, LeadEvent } from './messages.js';
 import { ruleMatches, type CompiledRules } from './rule-model.js';
 
 /** What a decision needs to know of a lead. */
-export interface LeadBefore extends Partial<LimitedLead> {
+export interface LeadBefore extends Partial<LimitedLead>, Omit<DecayingLead, 'rulesets'> {
   readonly score: number;
 }
 
@@ -26,21 +28,21 @@ export function decideLeads(
   causes: readonly LeadCause[],
   leadBefore: (ouId: string, leadId: string) => LeadBefore | null,
   rulesOf: (ouId: string) => CompiledRules,
-): CausedEvent[];
+): LeadEvent[];
 export function decideLeads(
   causes: readonly LeadCause[],
   leadBefore: (ouId: string, leadId: string) => LeadBefore | null,
   rulesOf: (ouId: string) => CompiledRules,
   maximumMatches: number,
-): CausedEvent[] | null;
+): LeadEvent[] | null;
 export function decideLeads(
   causes: readonly LeadCause[],
   leadBefore: (ouId: string, leadId: string) => LeadBefore | null,
   rulesOf: (ouId: string) => CompiledRules,
   maximumMatches = Infinity,
-): CausedEvent[] | null {
+): LeadEvent[] | null {
   const leads = new Map<string, LeadBefore | null>();
-  const events: CausedEvent[] = [];
+  const events: LeadEvent[] = [];
   let matches = 0;
   for (const { type, payload, source } of causes) {
     const { ou_id, lead_id } = payload;
@@ -55,7 +57,12 @@ export function decideLeads(
     }
     const rules = rulesOf(ou_id);
     let lead = before;
-    for (const decision of decideScore(payload, before, rules, source)) {
+    if (rules.decays && before) {
+      const overdue = overdueTicks(payload, before, rules);
+      lead = overdue.lead;
+      for (const tick of overdue.events) events.push({ type: 'ScoreAdjusted', payload: tick });
+    }
+    for (const decision of decideScore(payload, lead, rules, source)) {
       lead = afterDecision(lead, decision, rules);
       leads.set(name, lead);
       for (const scored of decision.scored_events) matches += scored.matches.length;
@@ -64,6 +71,18 @@ export function decideLeads(
     if (matches > maximumMatches && causes.length > 1) return null;
   }
   return events;
+}
+
+/** The ticks that were due when the events came. They are decided first, so that it does not matter when ticks are run. */
+function overdueTicks(
+  { ou_id, lead_id, received_at }: records.EventsIngested,
+  before: LeadBefore,
+  rules: CompiledRules,
+) {
+  return decideTicks({ ou_id, lead_id }, { ...before, rulesets: before.rulesets ?? [] }, rules, {
+    upTo: received_at,
+    decidedAt: received_at,
+  });
 }
 
 function leadRemoved(
@@ -90,29 +109,44 @@ export function decideScore(
   for (const event of ingested.events) {
     const scored = scoreEvent(event, rules);
     if (!part.takes(scored)) {
-      const decision = part.decision(ingested, source);
+      const decision = withDueAt(part.decision(ingested, source), lead, rules);
       decisions.push(decision);
       lead = afterDecision(lead, decision, rules);
       part = new DecisionPart(lead, rules);
     }
     part.add(event, scored);
   }
-  decisions.push(part.decision(ingested, source));
+  decisions.push(withDueAt(part.decision(ingested, source), lead, rules));
   return decisions;
+}
+
+/** Records when decay takes points next. */
+function withDueAt(
+  decision: records.LeadScored,
+  before: LeadBefore | null,
+  rules: CompiledRules,
+): records.LeadScored {
+  if (!rules.decays) return decision;
+  const after = afterDecision(before, { ...decision, decay_due_at: null }, rules);
+  return { ...decision, decay_due_at: dueAfter({ ...after, rulesets: after.rulesets ?? [] }, rules) };
 }
 
 /** What the next decision by the same rules needs to know: the same as if the lead had been folded in between. */
 function afterDecision(
   before: LeadBefore | null,
   decision: records.LeadScored,
-  { limits }: CompiledRules,
+  { limits, decays }: CompiledRules,
 ): LeadBefore {
-  // Without limits the score is enough.
-  if (!limits) return decision;
+  // Without limits and decay rules the score is enough.
+  if (!limits && !decays) return decision;
   return {
     score: decision.score,
     rulesets: withDecision(before?.rulesets ?? [], decision),
     limit_uses: withLimitUses(before?.limit_uses, decision.limit_uses),
+    ...(decays && {
+      last_scored_at: lastScoredAt(before?.last_scored_at, decision),
+      decay: decayAfterScored(before?.decay, decision),
+    }),
   };
 }
 

@@ -20,6 +20,7 @@ import { viewRules } from '../testing/view-rules.js';
 import { decideLeads, decideScore } from './decide.js';
 import type { LeadCause, LeadEvent } from './messages.js';
 import { compileRules, type CompiledRules } from './rule-model.js';
+import { causedEvents } from '../testing/caused-events.js';
 
 function rules(...commands: ConfigurationCommand[]): CompiledRules {
   return compileRules(
@@ -250,7 +251,7 @@ describe('deleted leads', () => {
       { type: 'LeadScored', payload: { new_lead: true, previous_score: 0, score: 10 } },
     ]);
     expect(events[0]?.payload).not.toHaveProperty('new_lead');
-    for (const { type, payload } of events)
+    for (const { type, payload } of causedEvents(events))
       expect(
         { LeadScored: records.leadScored, LeadRemoved: records.leadRemoved }[type].schema.safeParse(payload)
           .error,

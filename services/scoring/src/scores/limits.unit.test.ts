@@ -30,6 +30,7 @@ import { decideLeads, decideScore, type LeadBefore } from './decide.js';
 import { addUse, leadMemory, roomOn, withLimitUses } from './use-model.js';
 import type { LeadCause } from './messages.js';
 import { compileRules } from './rule-model.js';
+import { causedEvents } from '../testing/caused-events.js';
 
 function configured(...commands: ConfigurationCommand[]): ScoringConfiguration {
   return commands.reduce((configuration, command) => {
@@ -425,7 +426,7 @@ describe('laws', () => {
         (_, lead) => leads.get(lead) ?? null,
         () => rules,
       );
-      for (const { type, payload } of decided) {
+      for (const { type, payload } of causedEvents(decided)) {
         if (type === 'LeadRemoved') continue;
         agrees(payload);
         log.push(payload);

@@ -28,7 +28,7 @@ const decide = (lead: Lead | null, ...commands: records.ResetScores[]) =>
   decideResets(
     commands,
     () => lead,
-    () => 7,
+    () => ({ version: 7, decays: null }),
   );
 
 describe('a reset', () => {

@@ -1,7 +1,13 @@
 // Compiles a configuration: active rules by event type, so that an event is compared only with the rules of its type. Done once
 // for each version of a configuration.
 import { compileFilters, eventTypeKey, type JsonObject, type MetadataTest } from '@lead-scoring/contracts';
-import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import type { DecayPeriod } from '@lead-scoring/contracts';
+import {
+  compileDecays,
+  periodsOf,
+  type CompiledDecays,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
 import type { Rule } from '../configuration/state.js';
 import { compileProfile, type CompiledProfile } from '../profile/profile-model.js';
 import { compileLimits, type CompiledLimits } from './limits-model.js';
@@ -22,6 +28,15 @@ export interface CompiledRules {
   of(eventType: string): readonly CompiledRule[];
   /** null: none of them has a limit. */
   readonly limits: CompiledLimits | null;
+  /** null: the OU has never had a decay rule; deciding then costs nothing more. */
+  readonly decays: RulesOfDecay | null;
+}
+
+export interface RulesOfDecay {
+  /** The version of the configuration in which ticks changed last. */
+  readonly version: number;
+  readonly periods: readonly DecayPeriod[];
+  readonly compiled: CompiledDecays;
 }
 
 const none: readonly CompiledRule[] = [];
@@ -44,6 +59,7 @@ export function compileRules(configuration: ScoringConfiguration): CompiledRules
     profile: compileProfile(configuration),
     levels: configuration.levels,
     limits: compileLimits(configuration),
+    decays: compileRulesOfDecay(configuration),
     profileLevels: configuration.profile_levels ?? [],
     of: (eventType) => {
       let rules = bySpelling.get(eventType);
@@ -55,6 +71,12 @@ export function compileRules(configuration: ScoringConfiguration): CompiledRules
       return rules;
     },
   };
+}
+
+function compileRulesOfDecay({ decays }: ScoringConfiguration): RulesOfDecay | null {
+  if (!decays) return null;
+  const periods = periodsOf(decays);
+  return { version: decays.version, periods, compiled: compileDecays(periods) };
 }
 
 const noMetadata: JsonObject = {};

@@ -6,6 +6,7 @@ import { viewRules } from '../testing/view-rules.js';
 import { decideLeads } from './decide.js';
 import { endAfter, undecided } from './source-model.js';
 import type { LeadCause, CausedEvent } from './messages.js';
+import { causedEvents } from '../testing/caused-events.js';
 
 interface Happened {
   offset: bigint;
@@ -28,13 +29,15 @@ function fold(known: Known, events: readonly CausedEvent[]): void {
 }
 
 function decide(known: Known, handed: readonly Happened[]): CausedEvent[] {
-  return decideLeads(
-    undecided(handed, known.end).map(({ offset, cause }) => ({
-      ...cause,
-      source: { offset: Number(offset) },
-    })),
-    (_, lead) => known.leads.get(lead) ?? null,
-    viewRules,
+  return causedEvents(
+    decideLeads(
+      undecided(handed, known.end).map(({ offset, cause }) => ({
+        ...cause,
+        source: { offset: Number(offset) },
+      })),
+      (_, lead) => known.leads.get(lead) ?? null,
+      viewRules,
+    ),
   );
 }
 
@@ -127,7 +130,7 @@ test('a decision names its record, also one of several parts and one that remove
     () => null,
     viewRules,
   );
-  expect(events.map(({ payload }) => [payload.ou_id, payload.source])).toEqual([
+  expect(causedEvents(events).map(({ payload }) => [payload.ou_id, payload.source])).toEqual([
     [ouId, { offset: 42 }],
     [ouId, { offset: 43 }],
   ]);

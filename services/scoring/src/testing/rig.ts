@@ -2,10 +2,10 @@
 // port.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
-import { outgoing } from '@lead-scoring/event-log';
+import { outgoing, type RecordWriter } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
-import { scoringConfiguration } from '../configuration/capability.js';
+import { configurationCommands } from '../configuration/capability.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import { createPublishedConfigurations } from '../configuration/published.js';
 import { scoringQueries } from '../queries.js';
@@ -21,21 +21,64 @@ export interface Rig extends Omit<ServiceRig, 'request'> {
   reset: (command: declarations.ResetScores) => Promise<declarations.CommandReplied>;
 }
 
+/** Due leads are looked for often, and no tick waits for events of before it. */
+const timing = { lookEveryMs: 50, settleMs: 0 };
+
 /** The service with its published configurations, as in a process. */
-export function serviceOn(readModel: ReadModel, { cachedLeads = 1_000, maximumMatches = 200_000 } = {}) {
+export function serviceOn(
+  readModel: ReadModel,
+  {
+    cachedLeads = 1_000,
+    maximumMatches = 200_000,
+    partitions = 1,
+    now = () => new Date(),
+    writer = noWriter,
+  }: {
+    cachedLeads?: number;
+    maximumMatches?: number;
+    partitions?: number;
+    now?: () => Date;
+    writer?: Pick<RecordWriter, 'write'>;
+  } = {},
+) {
   const configurations = createPublishedConfigurations(readModel);
-  return scoringService({ cachedLeads, maximumMatches, configurations: () => configurations });
+  return scoringService({
+    cachedLeads,
+    maximumMatches,
+    configurations: () => configurations,
+    partitions,
+    decay: { writer, now, onError: rethrow, timing },
+  });
 }
 
-export async function startRig({ partitions = 3, processors = 1 } = {}): Promise<Rig> {
+/** For tests in which nothing is due. */
+const noWriter: Pick<RecordWriter, 'write'> = {
+  write: () => Promise.reject(new Error('the test has no writer')),
+};
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+export async function startRig({
+  partitions = 3,
+  processors = 1,
+  now = () => new Date(),
+} = {}): Promise<Rig> {
   const rig = await openScoringRig({ partitions });
-  const { log, readModel, logger, onFatal } = rig;
+  const { log, readModel, logger, onFatal, writer } = rig;
   await rig.serve(
     scoringQueries(readModel, createPublishedConfigurations(readModel), { positionTimeoutMs: 2_000 }),
   );
 
   const startProcessor = () =>
-    rig.run(createServiceProcessor(log, serviceOn(readModel), { readModel, logger, onFatal }));
+    rig.run(
+      createServiceProcessor(log, serviceOn(readModel, { partitions, writer, now }), {
+        readModel,
+        logger,
+        onFatal,
+      }),
+    );
 
   for (let index = 0; index < processors; index += 1) await startProcessor();
 
@@ -50,11 +93,14 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
 
 /** Opens a rig with the service's collections, without a processor. */
 export function openScoringRig({ partitions }: { partitions: number }): Promise<ServiceRig> {
+  const unopened = () => {
+    throw new Error('the service is used before the collections exist');
+  };
   const { collections } = scoringService({
     cachedLeads: 1,
-    configurations: () => {
-      throw new Error('configurations are read before the collections exist');
-    },
+    configurations: unopened,
+    partitions,
+    decay: { writer: { write: unopened }, now: unopened, onError: unopened },
   });
   return openServiceRig({ service: 'scoring', collections, ouId, partitions });
 }
@@ -66,6 +112,6 @@ export function ingestRecord(payload: declarations.EventsIngested | declarations
 }
 
 export function commandRecord({ type, payload }: ConfigurationCommand) {
-  const declaration: RecordDeclaration = scoringConfiguration.commands[type];
+  const declaration: RecordDeclaration = configurationCommands[type];
   return outgoing(declaration, { key: payload.ou_id, payload });
 }

@@ -1,0 +1,173 @@
+// A tick: time that passes, as commands on the log. The owner of a partition looks into an index of what is due, and sends the
+// service a command about it that carries the time as `as_of`; deciders take time from there alone. The next command is sent when
+// the one before is decided and folded, so that other work comes in between and the index is level.
+import { pause, type IncomingRecord, type OutgoingRecord, type RecordWriter } from '@lead-scoring/event-log';
+import type {
+  Capability,
+  CapabilityDecision,
+  OpenCapability,
+  PartitionedCollection,
+  PartitionScope,
+  RecordTable,
+} from './capability.js';
+
+/** A tick in one partition. */
+export interface OpenTick extends Pick<OpenCapability, 'write' | 'forget' | 'beforeReset' | 'close'> {
+  /**
+   * Decides on commands of what is due, and on other commands of the capability. A command may come twice, and name what is
+   * not due any more: it is then passed over.
+   */
+  decide(records: readonly IncomingRecord[], batch: readonly IncomingRecord[]): Promise<CapabilityDecision>;
+  /**
+   * The command about what is due at a moment, of a bounded number of keys; null where nothing is. Called beside the work of the
+   * partition. Its index may name what is not due yet, and must not miss what is due.
+   */
+  due(asOf: string): Promise<OutgoingRecord | null>;
+}
+
+export interface TickDeclaration<Command extends string, Event extends string> {
+  readonly name: string;
+  readonly commands: RecordTable<Command>;
+  readonly events: RecordTable<Event>;
+  readonly collections: readonly PartitionedCollection[];
+  /** Sends the commands to the service's own topic. */
+  readonly writer: Pick<RecordWriter, 'write'>;
+  readonly now: () => Date;
+  /** Milliseconds between two looks while nothing is due. Default 1,000. */
+  readonly lookEveryMs?: number | undefined;
+  /** Milliseconds that a moment has to be past, so that what happened before it is decided before. Default 5,000. */
+  readonly settleMs?: number | undefined;
+  /** Gets the error of a look that has failed; the next look comes after a pause. */
+  readonly onError: (error: unknown) => void;
+  open(scope: PartitionScope): OpenTick;
+}
+
+const defaultLookEveryMs = 1_000;
+const defaultSettleMs = 5_000;
+/** A command that is not decided by then is sent again: deciding it twice changes nothing. */
+const repeatAfterMs = 60_000;
+
+/** Declares a tick. */
+export function tick<const Command extends string, const Event extends string>(
+  declaration: TickDeclaration<Command, Event>,
+): Capability<Command, Event> {
+  const { name, commands, events, collections } = declaration;
+  return {
+    name,
+    kind: 'tick',
+    commands,
+    reads: {},
+    events,
+    collections,
+    open: (scope) => new TickClock(declaration, declaration.open(scope)),
+  };
+}
+
+class TickClock implements OpenCapability {
+  readonly #closing = new AbortController();
+  #running: Promise<void> | null = null;
+  /** Offset of the last command of the capability that is decided and folded. */
+  #done = -1n;
+  /** Whether the last command came to events or commands: more may be due. */
+  #hasMoved = false;
+  #wake: (() => void) | null = null;
+
+  constructor(
+    private readonly declaration: Pick<
+      TickDeclaration<string, string>,
+      'writer' | 'now' | 'lookEveryMs' | 'settleMs' | 'onError'
+    >,
+    private readonly opened: OpenTick,
+  ) {}
+
+  async decide(
+    incoming: readonly IncomingRecord[],
+    batch: readonly IncomingRecord[],
+  ): Promise<CapabilityDecision> {
+    const decision = await this.opened.decide(incoming, batch);
+    if (decision.outcome !== 'decided') return decision;
+    const { events, commands = [], replies = [] } = decision;
+    const last = incoming.at(-1)?.offset ?? -1n;
+    return {
+      ...decision,
+      // Called once the batch is committed and folded.
+      replies: async () => {
+        if (last > this.#done) this.#done = last;
+        this.#hasMoved = events.length + commands.length > 0;
+        this.#wake?.();
+        return typeof replies === 'function' ? replies() : replies;
+      },
+    };
+  }
+
+  /** Nothing is due as long as an earlier owner's decisions are not folded. */
+  caughtUp(): Promise<void> {
+    this.#running ??= this.#run();
+    return Promise.resolve();
+  }
+
+  async #run(): Promise<void> {
+    const { lookEveryMs = defaultLookEveryMs, onError } = this.declaration;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      let hasMore = false;
+      try {
+        hasMore = await this.#look();
+      } catch (error) {
+        if (!this.#isClosing()) onError(error);
+      }
+      if (!hasMore) await pause(lookEveryMs, signal);
+    }
+  }
+
+  /** @returns whether something was decided, so that more may be due */
+  async #look(): Promise<boolean> {
+    const { writer, now, settleMs = defaultSettleMs } = this.declaration;
+    const command = await this.opened.due(new Date(now().getTime() - settleMs).toISOString());
+    if (!command || this.#isClosing()) return false;
+    this.#hasMoved = false;
+    const [position] = await writer.write([command]);
+    return position !== undefined && (await this.#isDone(position.offset)) && this.#hasMoved;
+  }
+
+  /** Resolves when a command is decided and folded: true; or when it takes too long, or the partition is closed: false. */
+  async #isDone(offset: bigint): Promise<boolean> {
+    const waiting = new AbortController();
+    const wake = () => {
+      if (this.#done >= offset) waiting.abort();
+    };
+    const close = () => {
+      waiting.abort();
+    };
+    this.#closing.signal.addEventListener('abort', close, { once: true });
+    this.#wake = wake;
+    wake();
+    if (this.#isClosing()) close();
+    await pause(repeatAfterMs, waiting.signal);
+    this.#closing.signal.removeEventListener('abort', close);
+    this.#wake = null;
+    return this.#done >= offset;
+  }
+
+  #isClosing(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  async write(awaited: AbortSignal): Promise<void> {
+    await this.opened.write?.(awaited);
+  }
+
+  forget(): void {
+    this.opened.forget?.();
+  }
+
+  async beforeReset(touch: () => void): Promise<void> {
+    await this.opened.beforeReset?.(touch);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+    await this.opened.close?.();
+  }
+}

@@ -1,0 +1,193 @@
+// Decay as a tick: what is due is decided in bounded steps beside the events, and a change of an OU's decay rules finds out, lead by
+// lead, when each is due.
+import { tick, type CapabilityDecision, type OpenTick, type PartitionScope } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import {
+  outgoing,
+  type IncomingRecord,
+  type OutgoingRecord,
+  type RecordWriter,
+} from '@lead-scoring/event-log';
+import type { PublishedConfigurations } from '../configuration/published.js';
+import { adjustedLead } from '../leads/fold-adjusted.js';
+import type { LeadProjection } from '../leads/capability.js';
+import { leadName, type LeadIdentity } from '../leads/lead-batch.js';
+import type { OpenLeads } from '../leads/open-leads.js';
+import type { Lead } from '../leads/state.js';
+import { CurrentRules } from '../scores/current-rules.js';
+import { scoreEventRecord, withLevelCrossings } from '../scores/score-events.js';
+import type { LeadEvent } from '../scores/messages.js';
+import type { CompiledRules } from '../scores/rule-model.js';
+import { decideTicks } from './decide-ticks.js';
+import { findDueLeads } from './due-leads.js';
+
+export interface DecayTiming {
+  /** Milliseconds between two looks for leads that are due. */
+  readonly lookEveryMs?: number | undefined;
+  /** Milliseconds that a tick waits, so that events of before it are decided before it. */
+  readonly settleMs?: number | undefined;
+}
+
+export interface DecayDependencies {
+  readonly leads: LeadProjection;
+  /** Called when a partition is opened. */
+  readonly configurations: () => PublishedConfigurations;
+  readonly writer: Pick<RecordWriter, 'write'>;
+  readonly now: () => Date;
+  readonly onError: (error: unknown) => void;
+  readonly timing?: DecayTiming | undefined;
+}
+
+export function decayTick({ leads, configurations, timing, ...dependencies }: DecayDependencies) {
+  return tick({
+    ...dependencies,
+    ...timing,
+    name: 'decay',
+    commands: { ScheduleDecays: records.scheduleDecays, RunDecay: records.runDecay },
+    events: {
+      ScoreAdjusted: records.scoreAdjusted,
+      LeadLevelChanged: records.leadLevelChanged,
+      DecaysScheduled: records.decaysScheduled,
+    },
+    // The leads store when they are due.
+    collections: [],
+    open: (scope) => new OpenDecay(scope, scope.opened(leads), new CurrentRules(configurations())),
+  });
+}
+
+/** Ticks of one lead in one command: more are left to the next. */
+const maximumTicks = 100;
+/** Decisions of one command: leads beyond them are left to the next. */
+const maximumDecisions = 5_000;
+
+class OpenDecay implements OpenTick {
+  /** Whether ticks were decided that the stored index may still lack. */
+  #isBehind = false;
+
+  constructor(
+    private readonly scope: Pick<PartitionScope, 'partition' | 'readModel'>,
+    private readonly leads: OpenLeads,
+    private readonly rules: CurrentRules,
+  ) {}
+
+  async due(asOf: string): Promise<OutgoingRecord | null> {
+    const { partition, readModel } = this.scope;
+    if (this.#isBehind) {
+      this.#isBehind = false;
+      await this.leads.write();
+    }
+    const found = await findDueLeads(readModel, partition, { asOf, limit: records.maximumDecayLeads });
+    if (found.length === 0) return null;
+    return outgoing(records.runDecay, {
+      key: String(partition),
+      partition,
+      payload: { partition, as_of: asOf, leads: found },
+    });
+  }
+
+  async decide(
+    incoming: readonly IncomingRecord[],
+    batch: readonly IncomingRecord[],
+  ): Promise<CapabilityDecision> {
+    const named = incoming.flatMap(leadsIn);
+    const [rules, leads] = await Promise.all([
+      this.rules.load(new Set([...named, ...incoming.flatMap(scheduledIn)].map(({ ou_id }) => ou_id))),
+      this.leads.load(named),
+    ]);
+    const decision: OutgoingRecord[] = [];
+    const commands: OutgoingRecord[] = [];
+    this.#isBehind = true;
+    const decided = this.leads.decidedIn(batch);
+    for (const { type, payload } of incoming)
+      if (type === records.runDecay.type)
+        decision.push(...this.#run(payload as records.RunDecay, rules, { leads, decided }));
+      else {
+        const step = await this.#schedule(payload as records.ScheduleDecays, rules);
+        decision.push(...step.events);
+        commands.push(...step.commands);
+      }
+    return { outcome: 'decided', events: decision, commands };
+  }
+
+  #run(
+    { as_of, leads: named }: records.RunDecay,
+    rules: ReadonlyMap<string, CompiledRules>,
+    { leads, decided }: { leads: ReadonlyMap<string, Lead | null>; decided: Map<string, Lead> },
+  ): OutgoingRecord[] {
+    const events: LeadEvent[] = [];
+    const early = new Map<string, string[]>();
+    for (const identity of named) {
+      if (events.length >= maximumDecisions) break;
+      const name = leadName(identity.ou_id, identity.lead_id);
+      const lead = decided.get(name) ?? leads.get(name);
+      const own = rules.get(identity.ou_id);
+      // The entry of the index is older than the lead, or the command came before.
+      if (lead && (lead.decay?.due_at ?? neverDue) > as_of) continue;
+      const moment = { upTo: as_of, decidedAt: as_of, maximum: maximumTicks };
+      const ticks = lead && own && decideTicks(identity, lead, own, moment);
+      if (!ticks || ticks.events.length === 0) {
+        early.set(identity.ou_id, [...(early.get(identity.ou_id) ?? []), identity.lead_id]);
+        continue;
+      }
+      decided.set(name, ticks.events.reduce(adjustedLead, lead));
+      for (const payload of ticks.events) events.push({ type: 'ScoreAdjusted', payload });
+    }
+    return [
+      ...withLevelCrossings(events, rules).map(scoreEventRecord),
+      ...[...early].map(([ou_id, only]) =>
+        this.#scheduled({ ou_id, after: null, to: null, only }, rules.get(ou_id)),
+      ),
+    ];
+  }
+
+  /** One step of a walk over the leads of an OU. */
+  async #schedule(
+    command: records.ScheduleDecays,
+    rules: ReadonlyMap<string, CompiledRules>,
+  ): Promise<{ events: OutgoingRecord[]; commands: OutgoingRecord[] }> {
+    const { ou_id, partition, version, after } = command;
+    const own = rules.get(ou_id);
+    const known = own?.decays?.version ?? 0;
+    // The change is committed, and not published yet: the leads would get the times of the rules of before.
+    if (known < version) return { events: [], commands: [this.#step(command)] };
+    // A later change has a walk of its own.
+    if (known > version) return { events: [], commands: [] };
+    const found = await this.leads.idsAfter(ou_id, after, records.maximumDecayLeads);
+    const last = found.length < records.maximumDecayLeads ? null : (found.at(-1) ?? null);
+    return {
+      events: [this.#scheduled({ ou_id, after, to: last }, own)],
+      commands: last === null ? [] : [this.#step({ ou_id, partition, version, after: last })],
+    };
+  }
+
+  #step(payload: records.ScheduleDecays): OutgoingRecord {
+    const { partition } = this.scope;
+    return outgoing(records.scheduleDecays, { key: String(partition), partition, payload });
+  }
+
+  #scheduled(
+    range: Pick<records.DecaysScheduled, 'ou_id' | 'after' | 'to' | 'only'>,
+    rules: CompiledRules | undefined,
+  ): OutgoingRecord {
+    const { partition } = this.scope;
+    return outgoing(records.decaysScheduled, {
+      key: String(partition),
+      payload: {
+        ...range,
+        partition,
+        configuration_version: rules?.version ?? 0,
+        decays: [...(rules?.decays?.periods ?? [])],
+      },
+    });
+  }
+}
+
+const neverDue = '9999-12-31T23:59:59.999Z';
+
+function leadsIn({ type, payload }: IncomingRecord): readonly LeadIdentity[] {
+  return type === records.runDecay.type ? (payload as records.RunDecay).leads : [];
+}
+
+function scheduledIn({ type, payload }: IncomingRecord): readonly { ou_id: string }[] {
+  return type === records.scheduleDecays.type ? [payload as records.ScheduleDecays] : [];
+}
