@@ -29,7 +29,7 @@ export function explanation(answer: Explanation): string {
       `${entries_total > shownEntries ? `Newest ${shownEntries} of ` : ''}${entries_total} point entries in the last ${range_hours} hours:`,
       table(entries.slice(0, shownEntries), [
         { title: 'TIME', value: (entry) => shortTime(entry.timestamp) },
-        { title: 'POINTS', value: (entry) => entry.points, align: 'right' },
+        { title: 'POINTS', value: pointsOf, align: 'right' },
         { title: 'EVENT', value: (entry) => entry.event_type, maximum: 40 },
         {
           title: 'RULE',
@@ -64,7 +64,7 @@ function partsOf(answer: Explanation): ScorePart[] {
   }));
   const others = (answer.adjustments ?? []).map(({ points, count, text }): ScorePart => ({
     points,
-    how: `${count} ×`,
+    how: count === 1 ? 'once' : `${count} times`,
     event: '',
     why: text,
   }));
@@ -88,6 +88,11 @@ function partsOf(answer: Explanation): ScorePart[] {
       why: `no rule gave points in ${range}${answer.score_reset_at === undefined ? '' : ' since the reset'}`,
     });
   return [...listed, { points: answer.score, how: '', event: '', why: 'the score' }];
+}
+
+/** The points of an entry that count; `0 of 10` where a limit of the rule holds points back. */
+function pointsOf({ points, counted_points = points }: Explanation['entries'][number]): string | number {
+  return counted_points === points ? points : `${counted_points} of ${points}`;
 }
 
 /** The name of a rule: its label, else its filter in words, else its event type; its id when the rule is unknown. */

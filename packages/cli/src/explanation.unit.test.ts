@@ -66,6 +66,31 @@ test('when all points are from before the range, a row says that no rule gave po
   expect(text).toContain('no rule gave points in the last 24 hours');
 });
 
+test('an entry whose points a limit holds back shows what counts of them, and the limit has a row of its own', () => {
+  const text = explanation(
+    answer({
+      score: 10,
+      top_drivers: [
+        { ...driver(pricing, 10, 2), label: 'Prices', counted: 1, counted_total: 10, limits: 'once a lead' },
+      ],
+      adjustments: [
+        {
+          reason: 'capped_by_rule',
+          count: 1,
+          points: -10,
+          last_at: at,
+          text: 'Prices: 1 of 2 counted, once a lead',
+        },
+      ],
+      entries: [{ ...entry(pricing), counted_points: 0 }, entry(pricing)],
+      entries_total: 2,
+    }),
+  );
+  expect(points(text)).toEqual([20, -10, 10]);
+  expect(text).toMatch(/-10 +once +Prices: 1 of 2 counted/);
+  expect(text).toMatch(/ 0 of 10 +Page View +Prices, version 1\n.* 10 +Page View +Prices, version 1/);
+});
+
 test('the points add up to the score, for any parts of the score', () => {
   const weight = fc.integer({ min: -1_000, max: 1_000 });
   fc.assert(

@@ -142,7 +142,7 @@ export function profileRuleWarnings(
     const meant = nearestName(field, known);
     warnings.push({
       code: 'profile_field_not_fed',
-      message: `No mapping feeds the profile field "${field}"${meant === undefined ? '' : `; did you mean "${meant}"`}. POST /profile-scoring/mappings adds one.`,
+      message: `No mapping feeds the profile field "${field}"${meant === undefined ? '.' : `; did you mean "${meant}"?`} POST /profile-scoring/mappings adds one.`,
     });
   }
   return warnings;
