@@ -96,15 +96,8 @@ export function evolveConfiguration(
       return { ...configuration, version, levels: event.payload.levels };
     case 'ProfileLevelsSet':
       return { ...configuration, version, profile_levels: event.payload.levels };
-    case 'ScoringGridSet': {
-      const changed: { -readonly [Key in keyof ScoringConfiguration]: ScoringConfiguration[Key] } = {
-        ...configuration,
-        version,
-      };
-      if (event.payload.grid) changed.grid = event.payload.grid;
-      else delete changed.grid;
-      return changed;
-    }
+    case 'ScoringGridSet':
+      return { ...withGrid(configuration, event.payload.grid), version };
     case 'ProfileRuleCreated':
     case 'ProfileRulesActivationChanged':
     case 'ProfileMappingAdded':
@@ -123,6 +116,16 @@ export function evolveConfiguration(
         decays: evolveDecays(configuration.decays ?? noDecays, event, version),
       };
   }
+}
+
+/** @param grid null: there is none any more */
+function withGrid(configuration: ScoringConfiguration, grid: Grid | null): ScoringConfiguration {
+  const changed: { -readonly [Key in keyof ScoringConfiguration]: ScoringConfiguration[Key] } = {
+    ...configuration,
+  };
+  if (grid) changed.grid = grid;
+  else delete changed.grid;
+  return changed;
 }
 
 /** Adds or replaces rules. When the wording of a rule changes, its earlier wording is kept. */

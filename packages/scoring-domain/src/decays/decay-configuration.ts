@@ -86,7 +86,10 @@ export function hasSameSettings(one: DecaySettings, other: DecaySettings): boole
 
 /** The periods in which rules have or had ticks. Two ticks of one moment are in the order of the rules' ids, also of ended rules. */
 export function periodsOf({ rules, former }: DecayConfiguration): DecayPeriod[] {
-  const ended = former.map(({ name: _name, ...period }): DecayPeriod => period);
+  const ended = former.map((period): DecayPeriod => {
+    const { rule_id, rule_version, since, until } = period;
+    return { rule_id, rule_version, ...settingsOf(period), since, until };
+  });
   const current = [...rules.values()].filter(({ active }) => active);
   return [
     ...ended,

@@ -113,7 +113,7 @@ export class OpenLeads implements OpenCapability {
     for (const [index, record] of folded.entries()) {
       if (!isRecord(record, records.decaysScheduled)) continue;
       await this.#foldDecisions(folded.slice(from, index));
-      await this.#schedule(record.payload as records.DecaysScheduled, offsetToNumber(record.offset));
+      await this.#schedule(record.payload, offsetToNumber(record.offset));
       from = index + 1;
     }
     await this.#foldDecisions(from === 0 ? folded : folded.slice(from));
