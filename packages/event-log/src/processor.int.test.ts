@@ -282,6 +282,41 @@ describe('a processor', () => {
     await expectOnceEach(ids, stores);
   }, 40_000);
 
+  describe('whose commands come to a rest, stores a position behind', () => {
+    const partition = 1;
+    const storedBehindAll = async () => {
+      const ends = await endOffsets(log, 'scoring.commands');
+      return ends.every(
+        (end) => storeOf(stores, end.partition).checkpoint.positions['scoring.commands'] === end.offset,
+      );
+    };
+
+    test('a rebuild command, without a further one', async () => {
+      await start(stores);
+      const { positions } = await requestRebuild(log, 'scoring');
+      expect(positions).toHaveLength(3);
+      await eventually('the stored positions are behind the command', storedBehindAll, 10_000);
+    }, 30_000);
+
+    test('an aborted command, whose marker alone arrives', async () => {
+      await start(stores);
+      await command(1, { partition });
+      await eventually('the commands are at rest', storedBehindAll, 10_000);
+      const { kafka, wire } = log[internals];
+      const transactionalId = `${log.config.namespace}.aborting`;
+      const producer = kafka.producer({ transactionalId, idempotent: true, maxInFlightRequests: 1 });
+      await producer.connect();
+      const transaction = await producer.transaction();
+      const topic = wire('scoring.commands');
+      await transaction.send({ topic, messages: [{ partition, key: 'aborted', value: 'aborted' }] });
+      await transaction.abort();
+      await producer.disconnect();
+      await eventually('the stored position is behind the marker', storedBehindAll, 10_000);
+      await stopAll();
+      await expectOnceEach(ids, stores);
+    }, 30_000);
+  });
+
   test('caughtUp is called after all folds of the log and before the first decision', async () => {
     const own = createStores();
     const steps: string[] = [];

@@ -184,34 +184,6 @@ describe('a link', () => {
   });
 });
 
-test(`${guesses} guesses are all 404, and a nearly right one gets the same answer as any other`, async () => {
-  const { token } = await share();
-  const random = () => `lsh_${lettersAndDigits(randomBytes(32), 40)}`;
-  const near = (n: number) => {
-    const at = 4 + (n % 40);
-    return token.slice(0, at) + (token[at] === 'x' ? 'y' : 'x') + token.slice(at + 1);
-  };
-  const ofTheMoment = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit'];
-  /** The parts of the answer that do not differ between any two answers. */
-  const answerTo = async (guess: string) => {
-    const { status, headers, body } = await read(guess);
-    const kept = [...headers].filter(([name]) => !ofTheMoment.includes(name));
-    return JSON.stringify([status, kept, { ...body, request_id: '' }]);
-  };
-  const answers = new Map<string, number>();
-  let next = 0;
-  const guess = async () => {
-    for (let n = next++; n < guesses; n = next++) {
-      const answer = await answerTo(n % 11 === 0 ? near(n) : random());
-      answers.set(answer, (answers.get(answer) ?? 0) + 1);
-    }
-  };
-  await Promise.all(Array.from({ length: 32 }, guess));
-  // All answers are the same, so that their length and text do not show how many characters of a guess are right.
-  expect([...answers]).toEqual([[expect.stringMatching(/^\[404,/), guesses]]);
-  expect((await read(token)).status).toBe(200);
-}, 300_000);
-
 test('while share and notification are rebuilt, a link and a simulation answer as they did before', async () => {
   const { token } = await share();
   // A fixed range, so that the answers do not change with the time at which they are given.
@@ -240,6 +212,34 @@ test('while share and notification are rebuilt, a link and a simulation answer a
   over.abort();
   for (const answers of await Promise.all(watching)) expect(answers).toBeGreaterThan(0);
 }, 180_000);
+
+test(`${guesses} guesses are all 404, and a nearly right one gets the same answer as any other`, async () => {
+  const { token } = await share();
+  const random = () => `lsh_${lettersAndDigits(randomBytes(32), 40)}`;
+  const near = (n: number) => {
+    const at = 4 + (n % 40);
+    return token.slice(0, at) + (token[at] === 'x' ? 'y' : 'x') + token.slice(at + 1);
+  };
+  const ofTheMoment = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit'];
+  /** The parts of the answer that do not differ between any two answers. */
+  const answerTo = async (guess: string) => {
+    const { status, headers, body } = await read(guess);
+    const kept = [...headers].filter(([name]) => !ofTheMoment.includes(name));
+    return JSON.stringify([status, kept, { ...body, request_id: '' }]);
+  };
+  const answers = new Map<string, number>();
+  let next = 0;
+  const guess = async () => {
+    for (let n = next++; n < guesses; n = next++) {
+      const answer = await answerTo(n % 11 === 0 ? near(n) : random());
+      answers.set(answer, (answers.get(answer) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, guess));
+  // All answers are the same, so that their length and text do not show how many characters of a guess are right.
+  expect([...answers]).toEqual([[expect.stringMatching(/^\[404,/), guesses]]);
+  expect((await read(token)).status).toBe(200);
+}, 300_000);
 
 test('no token is in any log or database', async () => {
   for (const { name, logFile } of system.system.services) {

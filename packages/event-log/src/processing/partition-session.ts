@@ -68,6 +68,7 @@ export class PartitionSession implements Session {
     const { options, failed, limits, signal, metrics } = this.context;
     const maxRecordsPerBatch = options.maxRecordsPerBatch ?? defaultRecordsPerBatch;
     this.#isInRound = true;
+    await this.#passOver(arrivals);
     const rules = { service: options.name, maxRecordsPerBatch, failed, limits };
     const together = options.decidesTogether ? [arrivals] : commandsFirst(arrivals).map((one) => [one]);
     for (const batch of together.flatMap((one) => divide(one, rules))) {
@@ -101,6 +102,14 @@ export class PartitionSession implements Session {
     await this.parts.state.close();
   }
 
+  /** An arrival without records consists of commit markers and aborted records: there is nothing to decide behind it. */
+  async #passOver(arrivals: readonly InputArrival[]): Promise<void> {
+    const empty = arrivals.filter(({ records }) => records.length === 0);
+    if (empty.length === 0) return;
+    for (const { topic, nextOffset } of empty) this.parts.book.passedOver(topic, nextOffset);
+    await this.parts.storage.storeIfDue();
+  }
+
   /** Takes a rebuild command, which is divided from all other records. @returns whether the batch is one */
   async #takeRebuild([segment]: InputBatch): Promise<boolean> {
     const { log, options, partition, lease, reply } = this.context;
@@ -116,6 +125,8 @@ export class PartitionSession implements Session {
     const letters = outcomeMarkers(this.context, segment, { outcome: 'effect' });
     await this.#commit({ batch: [segment], events: [], commands: [], letters });
     reply([{ to: decoded.headers, reply: { outcome: 'done' } }]);
+    // Others wait until the stored positions are behind the command.
+    await this.parts.storage.storeIfDue();
     return true;
   }
 

@@ -93,6 +93,13 @@ export class PositionBook {
     if (eventCount > 0) this.#isStated = true;
   }
 
+  /** Moves an input's position behind commit markers and aborted records; the next statement of the positions has it. */
+  passedOver(input: TopicName, nextOffset: bigint): void {
+    if (nextOffset <= (this.positions.get(input) ?? 0n)) return;
+    this.positions.set(input, nextOffset);
+    this.#isCommitted = false;
+  }
+
   offsetsCommitted(areCommitted: boolean): void {
     this.#isCommitted = areCommitted;
     if (!areCommitted) return;
