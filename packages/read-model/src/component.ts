@@ -1,6 +1,7 @@
 // The read model as a component of a service's process: connected, with its collections created, and closed at the end.
 import { readersOf, type ServerAccess, type ServiceName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
+import { withRemedy } from './access-errors.js';
 import { checkpointCollection } from './checkpoint-documents.js';
 import { ensureCollections, type DeclaredCollection } from './collections.js';
 import { connectReadModel, databaseName } from './connection.js';
@@ -59,7 +60,8 @@ export function createReadModelComponent(
         return { value: editions.following(), stop };
       } catch (error) {
         await stop();
-        throw error;
+        // A server that demands a user lets any client connect, and refuses the first request for data.
+        throw withRemedy(error);
       }
     },
   };

@@ -4,8 +4,8 @@ import type { ServerAccess } from '@lead-scoring/contracts';
 import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
 import { createDatabaseVerifier, type CheckpointVerifier } from './checkpoint-verifier.js';
 import type { CollectionDeclaration } from './collection-declaration.js';
-import { databaseProblem } from './access-errors.js';
-import { ReadModelError, withClassifiedErrors } from './errors.js';
+import { withRemedy } from './access-errors.js';
+import { withClassifiedErrors } from './errors.js';
 import { LeasedConnection } from './leased-connection.js';
 import type { WriteLease } from './write-lease.js';
 
@@ -169,13 +169,6 @@ export async function checkDatabase(
   } finally {
     await client.close();
   }
-}
-
-/** The same error with its cause and the setting to change, when they are known. */
-function withRemedy(error: unknown): unknown {
-  const problem = databaseProblem(error);
-  if (problem === undefined || !(error instanceof ReadModelError)) return error;
-  return new ReadModelError(error.code, problem, error.retriable, { cause: error });
 }
 
 const selectionTimeoutMs = 3_000;

@@ -23,13 +23,20 @@ export type ReadModelErrorCode =
  */
 export class ReadModelError extends Error {
   override readonly name = 'ReadModelError';
+  /**
+   * The server answered and refused the credentials of this process. A running process retries, because an operator may
+   * restore the access; a process that starts ends, because its settings are wrong and waiting does not change them.
+   */
+  readonly isAccessRefused: boolean;
+
   constructor(
     readonly code: ReadModelErrorCode,
     message: string,
     readonly retriable: boolean,
-    options?: ErrorOptions,
+    { isAccessRefused = false, ...options }: ErrorOptions & { isAccessRefused?: boolean } = {},
   ) {
     super(message, options);
+    this.isAccessRefused = isAccessRefused;
   }
 }
 

@@ -16,7 +16,8 @@ import {
   tail,
 } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/platform/waiting';
-import { checkDatabase } from '@lead-scoring/read-model';
+import { checkDatabase, createReadModelComponent } from '@lead-scoring/read-model';
+import { startInOrder } from '@lead-scoring/service';
 import { pino } from 'pino';
 import {
   databasePassword,
@@ -254,6 +255,28 @@ describe('a missing or wrong setting is reported with the name of the setting', 
   ])('MongoDB: %s', async (_title, configuration, message) => {
     await expect(checkDatabase(configuration())).rejects.toThrow(message);
   });
+
+  test('MongoDB: a process that is refused ends its start at once, and does not wait for another answer', async () => {
+    const waited: unknown[] = [];
+    const component = createReadModelComponent(
+      {
+        MONGODB_URI: `mongodb://${databaseUser}:wrong@127.0.0.1:${servers.mongodbPort}/?directConnection=true`,
+        MONGODB_CA_FILE: servers.certificates.authority,
+        NAMESPACE: namespace,
+      },
+      { service: 'scoring', collections: [], logger: pino({ level: 'silent' }) },
+    );
+    const logger = {
+      info: () => undefined,
+      warn: (...line: unknown[]) => waited.push(line),
+      error: () => undefined,
+    };
+    await expect(startInOrder((scope) => scope.start(component), { logger })).rejects.toMatchObject({
+      isAccessRefused: true,
+      message: expect.stringMatching(/refuses the user or the password: check those in MONGODB_URI/),
+    });
+    expect(waited).toEqual([]);
+  }, 60_000);
 });
 
 describe('the system, each service with the ACLs that `lead-scoring acls` prints', () => {
