@@ -49,8 +49,16 @@ export {
   type FollowingProjectionDeclaration,
   type OpenFollower,
 } from './following-projection.js';
-export { findJob, jobCollection, jobs, type JobKind, type JobsCapability } from './job.js';
-export { jobAnswer, type Job, type JobStep } from './job-model.js';
+export {
+  cursorBehindJob,
+  findJob,
+  findJobs,
+  jobCollection,
+  jobs,
+  type JobKind,
+  type JobsCapability,
+} from './job.js';
+export { jobAnswer, listedJob, type Job, type JobStep } from './job-model.js';
 export { createFoldWatch, type FoldWatch } from './fold-watch.js';
 export type { OpenAggregate } from './open-aggregate.js';
 export { openServicePartition } from './partition.js';

@@ -238,7 +238,16 @@ export function jobAnswer(
   job: Job<{ readonly kind: string }>,
   now: Date,
 ): routeDeclarations.Job {
-  const { work, status, total, done, failed, errors, started_at, ended_at } = job;
+  return { ...listedJob(service, job, now), errors: [...job.errors] };
+}
+
+/** A job as lists show it at a moment: with their errors, a page of 100 jobs could be too large. */
+export function listedJob(
+  service: ServiceWithJobs,
+  job: Job<{ readonly kind: string }>,
+  now: Date,
+): routeDeclarations.ListedJob {
+  const { work, status, total, done, failed, started_at, ended_at } = job;
   const rate = rateOf(job, now);
   const secondsLeft = total === null || !rate ? null : Math.max(0, total - done) / rate;
   return {
@@ -248,7 +257,6 @@ export function jobAnswer(
     total,
     done,
     failed,
-    errors: [...errors],
     rate,
     eta:
       status === 'running' && secondsLeft !== null

@@ -10,13 +10,18 @@ import type {
 import type { IncomingRecord } from '@lead-scoring/event-log';
 import {
   defineCollection,
+  encodeCursor,
+  equals,
   findByIds,
   findFields,
+  findPage,
   packJson,
   unpackJson,
   uuidToBinary,
   type Binary,
   type GuardedDocument,
+  type Page,
+  type PageRequest,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import type { AggregateShape, Rejection } from './aggregate.js';
@@ -76,18 +81,44 @@ interface Jobs extends AggregateShape {
 interface JobDocument extends GuardedDocument {
   /** The id of the job in its service. */
   _id: Binary;
+  ou: Binary;
+  started_at: string;
+  status: Job<AnyWork>['status'];
   /** JSON text of the job. */
   content: string;
 }
 
 /** The jobs of a service. */
-export const jobCollection = defineCollection<JobDocument>({ name: 'jobs', indexes: [] });
+export const jobCollection = defineCollection<JobDocument>({
+  name: 'jobs',
+  indexes: [{ key: { ou: 1, started_at: -1 } }],
+});
+const newestFirst = { field: 'started_at', direction: 'descending' } as const;
 
 /** A job of an OU, of any partition, as it is stored; null where the OU has none with this id. */
 export async function findJob(readModel: ReadModel, ouId: string, id: string): Promise<Job<AnyWork> | null> {
   const [found] = await findByIds(readModel.collection(jobCollection), [uuidToBinary(id)]);
   const job = found ? toJob(found) : null;
   return job?.ou_id === ouId ? job : null;
+}
+
+/** A page of an OU's jobs, the newest first. @throws InvalidCursor */
+export function findJobs(
+  readModel: ReadModel,
+  ouId: string,
+  { status, ...request }: PageRequest & { readonly status?: Job<AnyWork>['status'] | undefined },
+): Promise<Page<Job<AnyWork>>> {
+  return findPage(readModel.collection(jobCollection), {
+    filter: { ou: uuidToBinary(ouId), ...(status && { status: equals(status) }) },
+    sort: newestFirst,
+    request,
+    toItem: toJob,
+  });
+}
+
+/** The cursor with which a list goes on behind a job; the same in the lists of all services. */
+export function cursorBehindJob(job: Pick<Job<unknown>, 'job_id' | 'started_at'>): string {
+  return encodeCursor({ value: job.started_at, id: uuidToBinary(job.job_id) }, newestFirst);
 }
 
 function toJob({ content }: JobDocument): Job<AnyWork> {
@@ -146,7 +177,14 @@ export function jobs<const Kind extends Pick<AnyKind, 'name' | 'command'>>({
         idOf: uuidToBinary,
         toState: toJob,
         toDocument: (job, at) =>
-          job && { _id: uuidToBinary(job.job_id), content: packJson(job as unknown as JsonValue), ...at },
+          job && {
+            _id: uuidToBinary(job.job_id),
+            ou: uuidToBinary(job.ou_id),
+            started_at: job.started_at,
+            status: job.status,
+            content: packJson(job as unknown as JsonValue),
+            ...at,
+          },
       }),
     }),
     kind: 'job',

@@ -433,6 +433,46 @@ test('leads are a table, or JSON', async () => {
   expect(JSON.parse((await command(['--json', 'leads'])).written)).toMatchObject({ total: 1 });
 });
 
+describe('jobs', () => {
+  const job = {
+    id: `notification-${leadId}`,
+    kind: 'redelivery',
+    status: 'running',
+    total: 600,
+    done: 250,
+    failed: 2,
+    rate: 50,
+    eta: '2026-01-31T09:30:07.000Z',
+    started_at: '2026-01-31T09:29:55.000Z',
+    ended_at: null,
+  };
+  const listOf = (...data: unknown[]) => ({ body: { data, total: data.length, page: 1, limit: 25 } });
+
+  test('are a table with their progress, or JSON', async () => {
+    const ended = { ...job, status: 'failed', total: null, ended_at: '2026-01-31T10:00:00.000Z', eta: null };
+    answer = () => listOf(job, ended);
+    const { exitCode, written, noted } = await command(['jobs', '--status', 'running', '--limit', '5']);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(seen[0]?.url).toBe('/jobs?limit=5&page=1&status=running');
+    const [, running, failed] = written.split('\n');
+    expect(running).toMatch(/^running +redelivery +250\/600 +2 .*about .*notification-2222/);
+    expect(failed).toMatch(/^failed +redelivery +250 +2 /);
+    expect(failed).not.toContain('about');
+    expect(noted).toBe('2 of 2 jobs\n');
+    expect(JSON.parse((await command(['--json', 'jobs'])).written)).toMatchObject({ total: 2 });
+  });
+
+  test('that do not exist are said so; an unknown status is wrong usage', async () => {
+    answer = () => listOf();
+    expect(await command(['jobs'])).toMatchObject({ exitCode: exitCodes.done, written: 'No jobs.\n' });
+    expect(await command(['jobs', '--status', 'queued'])).toMatchObject({
+      exitCode: exitCodes.usage,
+      noted: expect.stringContaining('--status must be one of running, completed, failed, cancelled'),
+    });
+    expect(seen).toHaveLength(1);
+  });
+});
+
 test('a lead to explain may be named by its e-mail address', async () => {
   answer = () => ({
     body: {

@@ -5,6 +5,7 @@ import { acls, type AclsFlags } from './acls-command.js';
 import { doctor } from './doctor-command.js';
 import { exitCodes, failureOf, withOrgUnitSource } from './errors.js';
 import { ingest, type IngestFlags } from './ingest-command.js';
+import { jobs, type JobsFlags } from './jobs-command.js';
 import {
   deleteLead,
   explain,
@@ -54,6 +55,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
 type Flags = GlobalFlags &
   IngestFlags &
   LeadsFlags &
+  JobsFlags &
   ResetFlags &
   ExplainFlags &
   TailFlags &
@@ -99,6 +101,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
   const context: CommandContext = { command, output, stdin };
   declareIngest(program, context);
   declareLeads(program, context);
+  declareJobs(program, context);
   declareRules(program, context);
   declareUnits(program, context);
   declareLog(program, context);
@@ -192,6 +195,17 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
       'Delete a lead with its events, scores, aliases, share links and notifications. The lead is named as for explain; this cannot be undone.',
     )
     .action(command((_, settings, [lead = '']) => deleteLead(lead, settings, output)));
+}
+
+/** `jobs`: long work, such as a redelivery. */
+function declareJobs(program: Command, { command, output }: CommandContext): void {
+  program
+    .command('jobs')
+    .description('Jobs with their progress, newest first.')
+    .option('--status <status>', 'running, completed, failed or cancelled')
+    .option('--limit <count>', '1 to 100 (default 25)')
+    .option('--page <number>')
+    .action(command((flags, settings) => jobs(flags, settings, output)));
 }
 
 /** `ou`: organizational units. */

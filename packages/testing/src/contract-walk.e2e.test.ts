@@ -417,7 +417,7 @@ interface OpenApi {
 /** Whether the route is a read that this service may answer. */
 function isAskedOf(service: ServiceName, { owner, kind }: RouteDeclaration): boolean {
   const runsJobs = servicesWithJobs.some((name) => name === service);
-  return kind === 'query' && (owner === 'job' ? runsJobs : owner === service);
+  return kind === 'query' && (owner === 'job' || owner === 'jobs' ? runsJobs : owner === service);
 }
 
 /** Whether two routes have the same path, ignoring the names of parameters. */

@@ -262,6 +262,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   ],
   getDelivery: [missing(({ deliveryId }) => ({ parameters: { id: deliveryId } }))],
   redeliverNotification: [missing(({ deliveryId }) => ({ parameters: { id: deliveryId } }))],
+  listJobs: [nothing],
   getJob: [missing(({ jobId }) => ({ parameters: { id: jobId } }))],
   cancelJob: [missing(({ jobId }) => ({ parameters: { id: jobId } }))],
   analyzeSite: [nothing],

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   capabilitiesOf,
   createServiceProcessor,
+  cursorBehindJob,
   findJob,
+  findJobs,
   jobCollection,
   jobs,
   policy,
@@ -225,6 +227,36 @@ test('other work of the partition comes in between, and a job is cancelled from 
   expect(job).toMatchObject({ status: 'cancelled' });
   await eventually('what was done is said', async () => (await saidOf(id)).length === job?.done);
   expect(await rig.request(cancel(randomUUID(), 0))).toMatchObject(refused);
+}, 60_000);
+
+test('the jobs of an OU are listed newest first, paged and by status', async () => {
+  const id = randomUUID();
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  gateOf = ({ job_id }) => (job_id === id ? ended : Promise.resolve());
+  await rig.request(start(id, 1));
+  const list = (more: Partial<Parameters<typeof findJobs>[2]> = {}, ou = ouId) =>
+    findJobs(rig.readModel, ou, { page: 1, limit: 25, ...more });
+  const all = await list();
+  const startedAt = all.data.map(({ started_at }) => started_at);
+  expect(startedAt).toEqual([...startedAt].sort().reverse());
+  expect(all.data[0]).toMatchObject({ job_id: id, ou_id: ouId, status: 'running' });
+  expect(all.total).toBe(all.data.length);
+  for (const status of ['running', 'completed', 'failed', 'cancelled'] as const) {
+    const { data, total } = await list({ status });
+    expect(data).toEqual(all.data.filter((job) => job.status === status));
+    expect(data.length).toBeGreaterThan(0);
+    expect(total).toBe(data.length);
+  }
+  const [first, second] = all.data;
+  expect((await list({ page: 2, limit: 1 })).data).toEqual([second]);
+  const { next_cursor: cursor } = await list({ limit: 1 });
+  expect(cursor).toBe(first && cursorBehindJob(first));
+  expect((await list({ limit: 1, cursor })).data).toEqual([second]);
+  expect(await list({}, randomUUID())).toMatchObject({ data: [], total: 0 });
+  end();
+  await eventually('it is done', () => isEnded(id));
+  gateOf = () => Promise.resolve();
 }, 60_000);
 
 test('a rebuild gives the same jobs', async () => {

@@ -203,6 +203,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listDeliveries: () => ({ query: { limit: '5' } }),
   getDelivery: ({ deliveryId }) => ({ parameters: { id: deliveryId } }),
   redeliverNotification: ({ deliveryId }) => ({ parameters: { id: deliveryId } }),
+  listJobs: () => ({ query: { limit: '5' } }),
   getJob: ({ jobId }) => ({ parameters: { id: jobId } }),
   cancelJob: ({ jobId }) => ({ parameters: { id: jobId } }),
   analyzeSite: ({ siteUrl }) => ({ body: { url: siteUrl } }),

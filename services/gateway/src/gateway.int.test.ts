@@ -614,6 +614,39 @@ describe('reads', () => {
     expect(broken.headers.get('retry-after')).toBeTruthy();
   });
 
+  test('jobs are listed by every service that runs jobs; one that does not list its own fails the whole', async () => {
+    const job = {
+      id: 'notification-0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e',
+      kind: 'redelivery',
+      status: 'running',
+      total: 3,
+      done: 1,
+      failed: 0,
+      rate: 1,
+      eta: null,
+      started_at: '2026-01-31T09:30:00.000Z',
+      ended_at: null,
+    };
+    rig.ownerAnswers((_req, res) => {
+      res.setHeader('Content-Type', 'application/json');
+      res.end(JSON.stringify({ data: [job], total: 1, page: 1, limit: 26 }));
+    });
+    const reply = await rig.call('GET', '/jobs?status=running');
+    expect(reply).toMatchObject({ status: 200, body: { data: [job], total: 1, page: 1, limit: 25 } });
+    expect(rig.forwarded.at(-1)).toMatchObject({
+      url: '/jobs?limit=26&status=running',
+      claims: { ou_id: ouId },
+    });
+    rig.ownerAnswers((_req, res) => {
+      res.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '3' }).end('{"code":"x"}');
+    });
+    const away = await rig.call('GET', '/jobs');
+    expect(away).toMatchObject({ status: 503, body: { code: 'x' } });
+    expect(away.headers.get('retry-after')).toBe('3');
+    expectProblem(await rig.call('GET', '/jobs?status=queued'), 400, 'invalid_request');
+    expectProblem(await rig.call('GET', '/jobs', { token: null }), 401, 'credential_missing');
+  });
+
   test('an invalid request does not reach the owner', async () => {
     const before = rig.forwarded.length;
     expectProblem(await rig.call('GET', '/leads?limit=101'), 400, 'invalid_request');

@@ -119,6 +119,7 @@ export const routes = {
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   redeliverNotification: deliveries.redeliverNotification,
+  listJobs: jobs.listJobs,
   getJob: jobs.getJob,
   cancelJob: jobs.cancelJob,
   analyzeSite: sites.analyzeSite,

@@ -1,6 +1,6 @@
 // Jobs: long work that a service does in bounded steps. One form for the jobs of all services.
 import { z } from 'zod';
-import { time } from '../common.js';
+import { cursorParameter, page, pageParameters, time } from '../common.js';
 import { jobId } from '../records/job-id.js';
 import { jobError, maximumJobErrors } from '../records/jobs.js';
 import { defineRoute, editor, viewer } from './route.js';
@@ -31,6 +31,25 @@ export const job = z
   })
   .meta({ id: 'Job' });
 export type Job = z.infer<typeof job>;
+
+const listedJob = job.omit({ errors: true }).meta({ id: 'ListedJob' });
+export type ListedJob = z.infer<typeof listedJob>;
+
+export const listJobs = defineRoute({
+  owner: 'jobs',
+  tag: 'Jobs',
+  name: 'listJobs',
+  method: 'GET',
+  path: '/jobs',
+  kind: 'query',
+  access: viewer,
+  summary: 'Jobs, newest first',
+  description:
+    'The jobs of the organizational unit, whichever service runs them. GET /jobs/{id} has the errors of one.',
+  query: z.strictObject({ status: jobStatus.optional(), ...pageParameters, cursor: cursorParameter }),
+  responses: { 200: { description: 'Jobs', schema: page(listedJob) } },
+  problems: [],
+});
 
 export const getJob = defineRoute({
   ...own,

@@ -19,8 +19,8 @@ export interface RouteDeclaration {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** OpenAPI form: `/leads/{id}`. */
   path: string;
-  /** job: the service that the job's id begins with. */
-  owner: ServiceName | 'job';
+  /** job: the service that the job's id begins with. jobs: every service that runs jobs; the gateway merges their lists. */
+  owner: ServiceName | 'job' | 'jobs';
   /**
    * - command: the gateway validates it, writes a command to the owner's topic and waits for the reply
    * - intake: like a command, but answered as soon as Kafka has acknowledged it

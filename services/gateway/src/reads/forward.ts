@@ -25,6 +25,7 @@ import type { Request, Response } from 'express';
 import { roleOf } from '../credentials/authenticate.js';
 import type { GatewayRequest } from '../edge/request.js';
 import { problem } from '../problem.js';
+import { jobList, JobListRefused } from './job-list.js';
 import { namedLead, withNamedLeads } from './named-leads.js';
 import { Owners, type Ask, type Owner, type OwnerAnswer, type OwnersOptions } from './owners.js';
 import { passOn, refuseEndedUnit } from './pass-on.js';
@@ -91,11 +92,13 @@ async function forward(
     signal: gone.signal,
   });
   try {
-    await passOn(await ownersAnswer(read, ask, unitHasEnded), res);
+    if (read.route.owner === 'jobs') res.json(await jobList(read.query, ask));
+    else await passOn(await ownersAnswer(read, ask, unitHasEnded), res);
   } catch (error) {
     // The caller has closed the connection: there is no one to answer.
     if (gone.signal.aborted) return;
-    throw error;
+    if (!(error instanceof JobListRefused)) throw error;
+    await passOn(error.answer, res);
   }
 }
 

@@ -1,6 +1,6 @@
 // Delivery on real servers, through restarts: commands in, requests at a real receiver out, and the queries on deliveries.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { records } from '@lead-scoring/contracts';
+import { records, routes } from '@lead-scoring/contracts';
 import { outgoing } from '@lead-scoring/event-log';
 import {
   always,
@@ -358,6 +358,21 @@ test('a redelivery of all that is cancelled before its first step delivers nothi
   );
   expect(await jobOf('all')).toMatchObject({ status: 'cancelled', total: 1, done: 0 });
   await eventually('it has come again', () => receiver.received.length === 2);
+  const jobs = async (query = '', ou = ouId) => (await rig.get(`/jobs${query}`, { ou })).body;
+  const listed = routes.listJobs.responses[200].schema.parse(await jobs());
+  expect(listed).toMatchObject({ total: 2, page: 1, limit: 25 });
+  expect(listed.data.map(({ id }) => id).sort()).toEqual(
+    ['all', 'all, later'].map((name) => `notification-${idOf(name)}`).sort(),
+  );
+  expect(await jobs('?status=cancelled')).toMatchObject({
+    total: 1,
+    data: [{ kind: 'redelivery', done: 0 }],
+  });
+  expect(await jobs('?status=completed')).toMatchObject({ total: 1, data: [{ total: 1, done: 1 }] });
+  expect(await jobs('?status=running')).toMatchObject({ data: [], total: 0 });
+  expect(await jobs('', idOf('another unit'))).toMatchObject({ data: [], total: 0 });
+  expect((await rig.get('/jobs?status=queued')).status).toBe(400);
+  expect(await jobs('?cursor=none')).toMatchObject({ status: 400, code: 'invalid_cursor' });
   const refused = { outcome: 'rejected', code: 'job_not_found' };
   expect(await rig.request(cancel('all', own, idOf('another unit')))).toMatchObject(refused);
   expect(await rig.request(cancel('unknown', own))).toMatchObject(refused);

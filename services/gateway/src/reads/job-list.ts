@@ -1,0 +1,135 @@
+// The list of an OU's jobs: every service that runs jobs lists its own, newest first, and the gateway merges the lists.
+import { cursorBehindJob } from '@lead-scoring/capability';
+import {
+  jobNamed,
+  routes,
+  servicesWithJobs,
+  type routeDeclarations,
+  type ServiceWithJobs,
+} from '@lead-scoring/contracts';
+import { parseOrProblem } from '@lead-scoring/service';
+import type { z } from 'zod';
+import type { Ask, OwnerAnswer } from './owners.js';
+
+type ListedJob = routeDeclarations.ListedJob;
+type JobPage = z.output<(typeof routes.listJobs.responses)[200]['schema']>;
+type JobQuery = z.output<typeof routes.listJobs.query>;
+
+/** The answer of a service that did not list its jobs. */
+export class JobListRefused extends Error {
+  override readonly name = 'JobListRefused';
+  constructor(readonly answer: OwnerAnswer) {
+    super(`a service answered ${String(answer.statusCode)} to a request for its jobs`);
+  }
+}
+
+/** @throws JobListRefused where a service does not list its jobs: a list without them would seem complete */
+export async function jobList(query: Readonly<Record<string, unknown>>, ask: Ask): Promise<JobPage> {
+  return mergedJobs(parseOrProblem(routes.listJobs.query, query, 'query'), async (service, wanted) => {
+    const parameters = Object.entries(wanted).map(([name, value]) => [name, String(value)]);
+    const path = `${routes.listJobs.path}?${new URLSearchParams(parameters).toString()}`;
+    const answer = await ask(service, path);
+    if (answer.statusCode !== 200) throw new JobListRefused(answer);
+    return routes.listJobs.responses[200].schema.parse(await answer.body.json());
+  });
+}
+
+/** The largest limit of a list. */
+const largestLimit = 100;
+
+/**
+ * One page of the merged lists. A page by its number reads the lists from their beginning; one by a cursor costs the same
+ * wherever it is.
+ * @param read reads a page of the list of one service
+ */
+export async function mergedJobs(
+  { page, limit, cursor, status }: JobQuery,
+  read: (service: ServiceWithJobs, query: Omit<JobQuery, 'page'>) => Promise<JobPage>,
+  services: readonly ServiceWithJobs[] = servicesWithJobs,
+): Promise<JobPage> {
+  const skipped = cursor === undefined ? (page - 1) * limit : 0;
+  // One more than the page shows whether there is a next one.
+  const perRead = Math.min(largestLimit, skipped + limit + 1);
+  const lists = await Promise.all(
+    services.map((service) =>
+      ServiceJobs.open(
+        (from) =>
+          read(service, {
+            limit: perRead,
+            ...(status && { status }),
+            ...(from !== undefined && { cursor: from }),
+          }),
+        cursor,
+      ),
+    ),
+  );
+  const total = lists.reduce((sum, list) => sum + list.total, 0);
+  const data: ListedJob[] = [];
+  for (let passed = 0; skipped < total && data.length < limit; passed += 1) {
+    const newest = await newestOf(lists);
+    if (!newest) break;
+    newest.list.take();
+    if (passed >= skipped) data.push(newest.job);
+  }
+  const last = data.at(-1);
+  const next_cursor =
+    last && (await newestOf(lists)) && cursorBehindJob({ ...last, job_id: jobNamed(last.id).id });
+  return { data, total, page, limit, ...(next_cursor && { next_cursor }) };
+}
+
+/** The jobs of one service, newest first, read a page at a time. */
+class ServiceJobs {
+  /** Those that are read and not taken. */
+  #jobs: readonly ListedJob[] = [];
+  #cursor: string | undefined;
+  #total = 0;
+
+  private constructor(private readonly read: (cursor: string | undefined) => Promise<JobPage>) {}
+
+  static async open(
+    read: (cursor: string | undefined) => Promise<JobPage>,
+    cursor: string | undefined,
+  ): Promise<ServiceJobs> {
+    const list = new ServiceJobs(read);
+    await list.#readOn(cursor);
+    return list;
+  }
+
+  async #readOn(cursor: string | undefined): Promise<void> {
+    const { data, total, next_cursor } = await this.read(cursor);
+    this.#jobs = data;
+    this.#cursor = next_cursor;
+    this.#total = total;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  async newest(): Promise<ListedJob | null> {
+    if (this.#jobs.length === 0 && this.#cursor !== undefined) await this.#readOn(this.#cursor);
+    return this.#jobs[0] ?? null;
+  }
+
+  take(): void {
+    this.#jobs = this.#jobs.slice(1);
+  }
+}
+
+/** The newest job that was not taken from any list; null when there is none. */
+async function newestOf(
+  lists: readonly ServiceJobs[],
+): Promise<{ list: ServiceJobs; job: ListedJob } | null> {
+  let newest: { list: ServiceJobs; job: ListedJob } | null = null;
+  for (const list of lists) {
+    const job = await list.newest();
+    if (job && (!newest || isNewer(job, newest.job))) newest = { list, job };
+  }
+  return newest;
+}
+
+/** As the services sort: by the time of the start, then by the id of the job in its service. */
+function isNewer(one: ListedJob, other: ListedJob): boolean {
+  if (one.started_at !== other.started_at) return one.started_at > other.started_at;
+  return jobNamed(one.id).id > jobNamed(other.id).id;
+}
