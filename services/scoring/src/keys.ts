@@ -4,6 +4,7 @@ import {
   Binary,
   bytesOf,
   keysWithin,
+  offsetBytes,
   orderedKey,
   readUuid,
   uuidBytes,
@@ -102,4 +103,22 @@ export function recordKey(ownerId: string, offset: number): Binary {
 /** The ids of a lead's or an OU's records from one offset up to another, both inclusive, in the order of the log. */
 export function recordKeysUpTo(ownerId: string, offset: number, from = 0): KeyRange {
   return { $gte: recordKey(ownerId, from), $lte: recordKey(ownerId, offset) };
+}
+
+/** Partition numbers are smaller. */
+const partitionSize = 2 ** 16;
+
+/** The id of what belongs to a version of a rule in one partition: OU, rule, version, partition. */
+export function ruleVersionKey(
+  ouId: string,
+  ruleId: string,
+  { version, partition }: { version: number; partition: number },
+): Binary {
+  return orderedKey([ouId, ruleId], version * partitionSize + partition);
+}
+
+/** The ids of a rule's versions from one on, in all partitions, in ascending order of the versions. */
+export function ruleVersionKeysFrom(ouId: string, ruleId: string, version: number): KeyRange {
+  const { $lte } = keysWithin([ouId, ruleId], offsetBytes);
+  return { $gte: ruleVersionKey(ouId, ruleId, { version, partition: 0 }), $lte };
 }

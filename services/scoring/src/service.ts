@@ -4,6 +4,7 @@ import { configurationHistory } from './configuration-changes/capability.js';
 import { scoringConfiguration } from './configuration/capability.js';
 import { decayTick, type DecayDependencies } from './decays/capability.js';
 import { leadProjection, type LeadsOptions } from './leads/capability.js';
+import { movedLeads } from './rule-moves/capability.js';
 import { scorePolicy, type ScoresDependencies } from './scores/capability.js';
 
 export interface ScoringOptions extends LeadsOptions, Omit<ScoresDependencies, 'leads'> {
@@ -22,11 +23,12 @@ export function scoringService({ cachedLeads, partitions, decay, ...dependencies
     // After the scores: a reset and a tick of one lead in one batch are decided in this order.
     decayTick({ leads, configurations, ...decay }),
     leads,
+    movedLeads,
   ] as const;
   return capabilitiesOf('scoring', capabilities, {
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 3,
+    version: 4,
   });
 }

@@ -116,6 +116,15 @@ export const ruleVersion = z
       .array(z.strictObject({ field: z.string().max(50), before: fieldValue, after: fieldValue }))
       .max(50)
       .describe('The fields that the change concerned; null where the rule had no such field.'),
+    leads_moved: z
+      .int()
+      .min(0)
+      .describe(
+        'Leads whose score the rule has changed since this version came, by it and by later versions. Deleted leads stay counted.',
+      ),
+    leads_moved_is_estimate: z
+      .boolean()
+      .describe('Large numbers are estimates, with a standard error of at most 1.6 %.'),
   })
   .meta({ id: 'RuleVersion' });
 export type RuleVersion = z.infer<typeof ruleVersion>;

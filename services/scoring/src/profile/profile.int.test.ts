@@ -98,6 +98,16 @@ describe('a profile score', () => {
     await rig.request(setProfileRulesActive(['vp'], true));
   });
 
+  test('counts to the leads that a rule has moved: those to whom it gave points, and those from whom it took them', async () => {
+    expect((await rig.get(`/rules/${idOf('vp')}/history`)).body).toMatchObject({
+      data: [
+        { version: 3, leads_moved: 0 },
+        { version: 2, leads_moved: 1 },
+        { version: 1, leads_moved: 2, leads_moved_is_estimate: false },
+      ],
+    });
+  });
+
   test('of a deleted lead is gone, and a later lead of its alias starts anew', async () => {
     await rig.score([views('cy', 'VP'), deleted('cy'), views('cy', 'Analyst')]);
     expect(await scoreOf('cy')).toMatchObject({ scores: { engagement: 5, profile: -8 } });

@@ -1,10 +1,12 @@
 // The versions of a rule, also of a deleted one.
-import { routes } from '@lead-scoring/contracts';
+import { routes, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import { changesNaming } from '../configuration-changes/documents.js';
 import { pageOf } from '../configuration/queries.js';
-import { concernsRule, versionsOf } from './version-model.js';
+import { readMovedSince } from '../rule-moves/documents.js';
+import type { MoveCount } from '../rule-moves/moves-model.js';
+import { concernsRule, versionsOf, type RuleChange } from './version-model.js';
 
 export function ruleHistoryQueries(readModel: ReadModel): BoundQuery[] {
   return [
@@ -21,7 +23,21 @@ export function ruleHistoryQueries(readModel: ReadModel): BoundQuery[] {
           'rule_not_found',
           'No rule of this organizational unit has or had this id. GET /engagement-scoring/rules lists those that there are.',
         );
-      return pageOf(versions.reverse(), query);
+      const { data, ...page } = pageOf(versions.reverse(), query);
+      const rule = { ou_id: context.ouId, rule_id: id };
+      const counts = await readMovedSince(
+        readModel,
+        rule,
+        data.map(({ version }) => version),
+      );
+      return { ...page, data: data.map((change, index) => withMoves(change, counts[index])) };
     }),
   ];
+}
+
+function withMoves(
+  change: RuleChange,
+  { leads, isEstimate }: MoveCount = { leads: 0, isEstimate: false },
+): routeDeclarations.RuleVersion {
+  return { ...change, leads_moved: leads, leads_moved_is_estimate: isEstimate };
 }

@@ -1,9 +1,10 @@
 // One rule and one ruleset on real servers: read, changed, deleted, and explained after the deletion.
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { routes } from '@lead-scoring/contracts';
 import {
   createRule,
   createRuleset,
+  deleted,
   deleteRule,
   deleteRuleset,
   idOf,
@@ -11,6 +12,7 @@ import {
   otherOuId,
   updateRule,
 } from '../testing/builders.js';
+import { ruleMoves } from '../rule-moves/documents.js';
 import { startRig, type Rig } from '../testing/rig.js';
 
 let rig: Rig;
@@ -75,7 +77,7 @@ test('the history says what each version changed, newest first, also of a delete
   expect(routes.listRuleVersions.responses[200].schema.parse(body)).toMatchObject({
     total: 3,
     data: [
-      { version: 3, change: 'deleted' },
+      { version: 3, change: 'deleted', leads_moved: 0, leads_moved_is_estimate: false },
       {
         version: 2,
         change: 'changed',
@@ -83,11 +85,12 @@ test('the history says what each version changed, newest first, also of a delete
           { field: 'weight', before: 10, after: 4 },
           { field: 'label', before: 'Pricing', after: 'Prices' },
         ],
+        leads_moved: 1,
       },
     ],
   });
   expect((await rig.get(`${view}/history?limit=2&page=2`)).body).toMatchObject({
-    data: [{ version: 1, change: 'created' }],
+    data: [{ version: 1, change: 'created', leads_moved: 1 }],
   });
   expect(await rig.get(`/rules/${idOf('nothing')}/history`)).toMatchObject({
     status: 404,
@@ -100,4 +103,43 @@ test('a deleted ruleset is 404, and leads with points in it go on naming it', as
   expect(await rig.get(`/rulesets/${idOf('Intent')}`)).toMatchObject({ status: 404 });
   const { body } = await rig.get('/leads');
   expect(body).toMatchObject({ data: [{ rulesets: [{ name: 'Intent', score: 14 }] }] });
+});
+
+describe('the leads that a rule has moved since a version', () => {
+  const history = `/rules/${idOf('counted')}/history`;
+  const movedSince = async () =>
+    routes.listRuleVersions.responses[200].schema
+      .parse((await rig.get(history)).body)
+      .data.map(({ leads_moved, leads_moved_is_estimate }) => [leads_moved, leads_moved_is_estimate]);
+  const visitsOf = (from: number, to: number, again = '') =>
+    Array.from({ length: to - from }, (_, at) => {
+      const lead = `mover ${String(from + at)}`;
+      return ingested(lead, [{ id: idOf(`visit of ${lead}${again}`), event_type: 'Counted' }]);
+    });
+
+  test('count each once, deleted ones too, in all partitions', async () => {
+    await rig.request(createRule('counted', { event_type: 'Counted', weight: 3 }));
+    expect(await movedSince()).toEqual([[0, false]]);
+    await rig.score(visitsOf(0, 30));
+    await rig.score(visitsOf(0, 30, ', again'));
+    expect(await movedSince()).toEqual([[30, false]]);
+    await rig.request(updateRule('counted', { weight: 4 }));
+    await rig.score([...visitsOf(20, 40, ', later'), deleted('mover 0')]);
+    expect(await movedSince()).toEqual([
+      [20, false],
+      [40, false],
+    ]);
+  });
+
+  test('are estimated when they are many, and a rebuild gives the same', async () => {
+    await rig.score(visitsOf(0, 2_400, ', many'));
+    const [since, ofAll] = await movedSince();
+    expect([since?.[1], ofAll?.[1]]).toEqual([true, true]);
+    for (const count of [since?.[0], ofAll?.[0]])
+      expect(Math.abs(Number(count) - 2_400)).toBeLessThan(0.05 * 2_400);
+    const live = await rig.documents([ruleMoves]);
+    await rig.rebuild();
+    expect(await rig.documents([ruleMoves])).toEqual(live);
+    expect(await movedSince()).toEqual([since, ofAll]);
+  }, 120_000);
 });

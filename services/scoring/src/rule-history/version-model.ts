@@ -9,7 +9,8 @@ import {
 import { contentOf } from '../configuration/content-model.js';
 import type { Rule } from '../configuration/state.js';
 
-type RuleVersion = routeDeclarations.RuleVersion;
+/** A version without the leads that the rule has moved since. */
+export type RuleChange = Omit<routeDeclarations.RuleVersion, 'leads_moved' | 'leads_moved_is_estimate'>;
 type RuleFieldValue = routeDeclarations.RuleFieldValue;
 
 /** Whether an event creates, changes or deletes the rule. */
@@ -32,8 +33,8 @@ export function concernsRule(event: ConfigurationEvent, ruleId: string): boolean
  * The versions of a rule, the oldest first.
  * @param events the events that concern the rule, in the order of the log
  */
-export function versionsOf(events: readonly ConfigurationEvent[], ruleId: string): RuleVersion[] {
-  const versions: RuleVersion[] = [];
+export function versionsOf(events: readonly ConfigurationEvent[], ruleId: string): RuleChange[] {
+  const versions: RuleChange[] = [];
   let configuration = emptyConfiguration('');
   let before: Rule | ProfileRule | null = null;
   for (const event of events) {
@@ -54,7 +55,7 @@ export function versionsOf(events: readonly ConfigurationEvent[], ruleId: string
   return versions;
 }
 
-function changedFields(before: object | null, after: object | null): RuleVersion['fields'] {
+function changedFields(before: object | null, after: object | null): RuleChange['fields'] {
   const valuesOf = (rule: object | null) => new Map(contentOf(rule ?? {}) as [string, RuleFieldValue][]);
   const [old, changed] = [valuesOf(before), valuesOf(after)];
   return [...new Set([...old.keys(), ...changed.keys()])].flatMap((field) => {

@@ -96,8 +96,9 @@ describe('each version says who changed the rule, when, and what', () => {
         ],
       },
     ]);
-    for (const version of history)
-      expect(routeDeclarations.ruleVersion.safeParse(version).error).toBeUndefined();
+    // What the rule has moved since is added when the history is read.
+    const change = routeDeclarations.ruleVersion.omit({ leads_moved: true, leads_moved_is_estimate: true });
+    for (const version of history) expect(change.safeParse(version).error).toBeUndefined();
   });
 
   test('a rule that never was has no version', () => {

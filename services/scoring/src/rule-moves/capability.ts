@@ -1,0 +1,83 @@
+// The leads that rules have moved as a projection: counted for the history of a rule.
+import { projection, type OpenCapability } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import type { FoldedRecord } from '@lead-scoring/event-log';
+import { BufferedStates, offsetToNumber, WriteBehind, type ReadModel } from '@lead-scoring/read-model';
+import { ruleVersionKey } from '../keys.js';
+import {
+  ruleMoves,
+  toFoldedMoves,
+  toRuleMovesDocument,
+  type RuleMovesDocument,
+  type RuleVersionIdentity,
+} from './documents.js';
+import { MovedByRules, withLeads, type FoldedMoves } from './moves-model.js';
+
+/** Versions of rules that a partition keeps in memory, each with at most 4 KiB. */
+const maximumCached = 2_000;
+
+export const movedLeads = projection({
+  name: 'rule-moves',
+  // A deletion takes nothing back: a deleted lead was moved all the same.
+  events: { LeadScored: records.leadScored, ScoreAdjusted: records.scoreAdjusted },
+  collections: [ruleMoves],
+  open: ({ readModel, partition }) => new OpenRuleMoves(readModel, partition),
+});
+
+class OpenRuleMoves implements OpenCapability {
+  readonly #moves: BufferedStates<FoldedMoves, RuleMovesDocument>;
+  readonly #behind: WriteBehind;
+
+  constructor(readModel: ReadModel, partition: number) {
+    this.#moves = new BufferedStates(readModel, {
+      collection: ruleMoves,
+      idOf: (name) => {
+        const { ou_id, rule_id, version } = identityOf(name);
+        return ruleVersionKey(ou_id, rule_id, { version, partition });
+      },
+      toState: toFoldedMoves,
+      toDocument: (moves, name) => toRuleMovesDocument(identityOf(name), moves, partition),
+      maximumCached,
+    });
+    this.#behind = new WriteBehind([this.#moves]);
+  }
+
+  async fold(folded: readonly FoldedRecord[]): Promise<void> {
+    await this.#behind.room();
+    const moved = movedIn(folded);
+    const before = await this.#moves.load(moved.keys());
+    for (const [name, leads] of moved) {
+      const known = before.get(name) ?? null;
+      const after = withLeads(known, leads);
+      if (after !== known) this.#moves.put(name, after);
+    }
+  }
+
+  write(awaited: AbortSignal): Promise<void> {
+    return this.#behind.write(awaited);
+  }
+
+  forget(): void {
+    this.#behind.forget();
+  }
+}
+
+/** The marks of the leads that decisions have moved, by the name of the version of a rule. */
+function movedIn(folded: readonly FoldedRecord[]): Map<string, ReadonlyMap<number, number>> {
+  const rules = new MovedByRules();
+  for (const { type, payload, offset } of folded)
+    if (type === records.leadScored.type)
+      rules.addScored(payload as records.LeadScored, offsetToNumber(offset));
+    else rules.addAdjusted(payload as records.ScoreAdjusted, offsetToNumber(offset));
+  return new Map(Array.from(rules, (moved) => [nameOf(moved), moved.leads]));
+}
+
+/** The key of a version of a rule in maps. */
+function nameOf({ ou_id, rule_id, version }: RuleVersionIdentity): string {
+  return `${ou_id}/${rule_id}/${String(version)}`;
+}
+
+function identityOf(name: string): RuleVersionIdentity {
+  const [ou_id = '', rule_id = '', version] = name.split('/');
+  return { ou_id, rule_id, version: Number(version) };
+}
