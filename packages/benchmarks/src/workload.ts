@@ -1,6 +1,7 @@
 // The events that every contender gets, the rules that score them, and the expected scores. The same plan gives the same events in
 // every process: the load generator sends them, and the benchmark computes their totals.
 import type { AttributeFilterForm } from '@lead-scoring/contracts';
+import { seededRandom } from '@lead-scoring/start/random';
 
 /** The parameters from which all events of a workload are generated. */
 export interface WorkloadPlan {
@@ -139,7 +140,7 @@ export function createWorkload(plan: WorkloadPlan): Workload {
     throw new RangeError(
       `${plan.events} events cannot be given to ${plan.leads} leads (distribution ${plan.distribution})`,
     );
-  const random = seededRandom(plan.seed);
+  const random = seededRandom(plan.seed).next;
   const leadOf = new Uint32Array(plan.events);
   const visitOf = new Uint8Array(plan.events);
   for (let event = 0; event < plan.events; event += 1) {
@@ -235,15 +236,4 @@ function shuffle(values: Uint32Array, random: () => number): void {
     values[index] = values[other] ?? 0;
     values[other] = value;
   }
-}
-
-/** mulberry32: numbers in [0, 1), the same for the same seed on every machine. */
-function seededRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

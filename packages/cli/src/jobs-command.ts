@@ -1,4 +1,5 @@
 // `lead-scoring jobs`: the jobs of an organizational unit, the newest first.
+import { routeDeclarations } from '@lead-scoring/contracts';
 import { clientOf, promptRetries } from './api-client.js';
 import { CommandFailed, exitCodes } from './errors.js';
 import { shortTime } from './explanation.js';
@@ -13,7 +14,7 @@ export interface JobsFlags {
   json?: boolean;
 }
 
-const statuses = ['running', 'completed', 'failed', 'cancelled'] as const;
+const statuses = routeDeclarations.jobStatus.options;
 
 /** @returns the exit code */
 export async function jobs(flags: JobsFlags, settings: Settings, output: Output): Promise<number> {

@@ -1,6 +1,12 @@
 // `lead-scoring leads`, `explain`, `reset` and `delete`: lists scores, explains or restarts a score, deletes a lead.
 import type { Client } from '@lead-scoring/client';
-import { gridCells, leadIdOf, normaliseAlias, type GridCell } from '@lead-scoring/contracts';
+import {
+  gridCells,
+  leadIdOf,
+  normaliseAlias,
+  routeDeclarations,
+  type GridCell,
+} from '@lead-scoring/contracts';
 import { clientOf, promptRetries } from './api-client.js';
 import { CommandFailed, exitCodes } from './errors.js';
 import { explanation, shortTime } from './explanation.js';
@@ -21,16 +27,7 @@ export interface LeadsFlags {
   json?: boolean;
 }
 
-const sorts = [
-  'score',
-  '-score',
-  'last_activity_at',
-  '-last_activity_at',
-  'created_at',
-  '-created_at',
-  'name',
-  '-name',
-] as const;
+const sorts = routeDeclarations.leadSorts;
 
 /** @returns the exit code */
 export async function leads(flags: LeadsFlags, settings: Settings, output: Output): Promise<number> {

@@ -1,5 +1,6 @@
 // Private addresses that a deployment allows by naming them.
 import { isIP } from 'node:net';
+import { z } from 'zod';
 import { canonicalHost, isDomainName } from './addresses.js';
 
 /** A host, as a URL names it or as an address, with the ports that may be reached on it. */
@@ -23,6 +24,19 @@ export function parsePrivateTargets(text: string): PrivateTarget[] {
     .filter((part) => part !== '')
     .map(parsePrivateTarget);
 }
+
+/** The setting of a service that names such targets. Default: none. */
+export const privateTargetsSetting = z
+  .string()
+  .transform((text, context): PrivateTarget[] => {
+    try {
+      return parsePrivateTargets(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  })
+  .default([]);
 
 function parsePrivateTarget(text: string): PrivateTarget {
   const [, written = '', from = '', to = from] = item.exec(text) ?? [];

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { Guardian } from './guardian.js';
+import { signalGroup } from './signals.js';
 
 export interface CommandOptions {
   cwd?: string;
@@ -95,11 +96,7 @@ class TimeLimit {
     this.#timer = setTimeout(() => {
       this.#exceeded = `did not end within ${timeoutMs} ms and was killed`;
       if (pid !== undefined) {
-        try {
-          process.kill(-pid, 'SIGKILL');
-        } catch {
-          // It has ended meanwhile.
-        }
+        signalGroup(pid, 'SIGKILL');
       }
     }, timeoutMs);
   }

@@ -8,6 +8,7 @@ import { DirectoryStateFile, type RecordedProcess } from './directory-state.js';
 import { freePort, isPortFree } from './ports.js';
 import { identityOf, isAlive } from './process-identity.js';
 import type { Progress } from './progress.js';
+import { signalGroup } from './signals.js';
 
 export interface DataDirectory {
   readonly path: string;
@@ -24,14 +25,6 @@ export interface DataDirectory {
 }
 
 const KILL_AFTER_MS = 10_000;
-
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // It has ended meanwhile.
-  }
-}
 
 /** Ends the processes that a killed run left behind, each only if its identity is the recorded one. */
 async function endLeftBehind(processes: readonly RecordedProcess[], progress: Progress): Promise<void> {

@@ -5,6 +5,7 @@ import { closeSync, mkdirSync, openSync, readSync, renameSync, statSync } from '
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Guardian } from './guardian.js';
+import { signalGroup } from './signals.js';
 import { waitUntil } from './waiting.js';
 
 export interface ProcessExit {
@@ -185,7 +186,11 @@ class SupervisedProcess implements ProcessHandle {
     child.kill(signal);
     const deadline = new AbortController();
     const killed = delay(this.#options.stopTimeoutMs ?? 10_000, undefined, { signal: deadline.signal }).then(
-      () => this.#killGroup(child),
+      () => {
+        if (child.pid !== undefined) {
+          signalGroup(child.pid, 'SIGKILL');
+        }
+      },
       () => undefined,
     );
     await this.#ended;
@@ -198,14 +203,6 @@ class SupervisedProcess implements ProcessHandle {
     // Earlier deaths do not count: the program may have been rebuilt since.
     this.#earlyDeaths = 0;
     await this.start();
-  }
-
-  #killGroup(child: ChildProcess): void {
-    try {
-      process.kill(-(child.pid ?? NaN), 'SIGKILL');
-    } catch {
-      child.kill('SIGKILL');
-    }
   }
 
   async #launch(): Promise<void> {

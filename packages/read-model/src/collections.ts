@@ -1,4 +1,5 @@
 // Creates the declared collections and indexes at start-up; several instances may do so concurrently.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { IndexDirection } from 'mongodb';
 import type { ReadModel } from './connection.js';
 import { isDuplicateKey, isRetriable, withClassifiedErrors } from './errors.js';
@@ -63,7 +64,7 @@ async function withRetries(make: () => Promise<void>): Promise<void> {
       return;
     } catch (error) {
       if (attempt >= 5 || (isRetriable(error) && attempt >= 3) || isDuplicateKey(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50 * attempt));
+      await delay(50 * attempt);
     }
   }
 }

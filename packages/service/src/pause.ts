@@ -1,15 +1,8 @@
 // A pause that a signal ends early.
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(end, ms);
-    function end(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    }
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end);
-  });
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  // An aborted pause rejects; there is no other failure.
+  await delay(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -1,5 +1,6 @@
 // `npm start`: servers, services, an organisation with its first token, and sample data to look at.
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@lead-scoring/client';
 import { startPlatform, type PlatformEndpoints, type RunningPlatform } from '@lead-scoring/platform';
 import { sampleEvents, sampleLevels, sampleRulesets } from './sample-data.js';
@@ -144,7 +145,7 @@ async function firstUnit(client: Client): Promise<string> {
     }
     if (Date.now() > deadline)
       throw new Error('The first organisation was not created within 60 s; see gateway.log');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await delay(200);
   }
 }
 

@@ -1,6 +1,7 @@
 // Sample data: believable visits of a few hundred people to the website of a software company, made by a seeded
 // generator, so that every first start shows the same leads. None of the people is real.
 import type { AttributeFilterForm, JsonObject, routeDeclarations } from '@lead-scoring/contracts';
+import { seededRandom, type Random } from './random.js';
 
 export interface SampleEvent {
   alias_kind: 'email';
@@ -165,7 +166,7 @@ interface Visitor {
   events: [weight: number, event: (pick: Pick) => { event_type: string; metadata: JsonObject }][];
 }
 
-type Pick = <Item>(items: readonly Item[]) => Item;
+type Pick = Random['pick'];
 
 const page =
   (...paths: string[]) =>
@@ -218,12 +219,8 @@ const visitors: Visitor[] = [
  * @param seed the same seed gives the same people doing the same things
  */
 export function sampleEvents(count: number, until: number, seed = 7): SampleEvent[] {
-  const random = mulberry32(seed);
-  const pick: Pick = (items) => {
-    const item = items[Math.floor(random() * items.length)];
-    if (item === undefined) throw new Error('nothing to pick from');
-    return item;
-  };
+  const random = seededRandom(seed);
+  const { pick } = random;
   const span = 28 * 24 * 3_600_000;
   const events: SampleEvent[] = [];
   for (let person = 0; events.length < count; person += 1) {
@@ -242,8 +239,8 @@ export function sampleEvents(count: number, until: number, seed = 7): SampleEven
       visitors.map((kind) => [kind.share, kind] as const),
       random,
     );
-    const visits = visitor.visits[0] + Math.floor(random() * (visitor.visits[1] - visitor.visits[0] + 1));
-    const begins = until - span * random();
+    const visits = random.between(...visitor.visits);
+    const begins = until - span * random.next();
     for (let visit = 0; visit < visits && events.length < count; visit += 1) {
       const { event_type, metadata } = pickWeighted(visitor.events, random)(pick);
       events.push({
@@ -251,7 +248,7 @@ export function sampleEvents(count: number, until: number, seed = 7): SampleEven
         alias: address,
         event_type,
         timestamp: new Date(
-          begins + (until - begins) * (visit / visits) + random() * 600_000 - 600_000,
+          begins + (until - begins) * (visit / visits) + random.next() * 600_000 - 600_000,
         ).toISOString(),
         event_id: `sample-${String(seed)}-${String(person)}-${String(visit)}`,
         metadata: visit === 0 ? { ...metadata, ...profile } : metadata,
@@ -261,8 +258,8 @@ export function sampleEvents(count: number, until: number, seed = 7): SampleEven
   return events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
 }
 
-function pickWeighted<Item>(items: readonly (readonly [number, Item])[], random: () => number): Item {
-  let left = random() * items.reduce((sum, [share]) => sum + share, 0);
+function pickWeighted<Item>(items: readonly (readonly [number, Item])[], random: Random): Item {
+  let left = random.next() * items.reduce((sum, [share]) => sum + share, 0);
   for (const [share, item] of items) {
     left -= share;
     if (left <= 0) return item;
@@ -277,15 +274,4 @@ function plain(text: string): string {
     .normalize('NFD')
     .toLowerCase()
     .replace(/[^a-z]+/g, '');
-}
-
-/** A small seeded generator of numbers in [0, 1): enough for sample data, and the same on every machine. */
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -2,6 +2,7 @@
 // dies. `npm start`, the end-to-end tests and the benchmarks all use this.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import {
   freePort,
@@ -243,7 +244,7 @@ async function untilReady(services: readonly RunningService[], timeoutMs: number
   for (const service of services)
     while ((await obstacleOf(service)) !== null) {
       if (Date.now() > deadline) return reportNotReady(services, timeoutMs);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await delay(50);
     }
 }
 

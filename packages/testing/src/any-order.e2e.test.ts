@@ -2,8 +2,8 @@
 // running system.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf } from '@lead-scoring/contracts';
+import { seededRandom, type Random } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
-import { seededRandom, type Random } from './random.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
 
 const orders = isFullSize ? 25 : 3;

@@ -3,10 +3,10 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { seededRandom } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
 import { auditUntilRight, nothingWrong, traffic, untilVisible, type Ledger } from './ledger.js';
 import { startOwnBrokers, startSystemOn, type OwnBrokers } from './own-servers.js';
-import { seededRandom } from './random.js';
 import type { TestSystem } from './test-system.js';
 
 const awayMs = isFullSize ? 600_000 : 20_000;

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { seededRandom } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
 import { inParallel } from './ledger.js';
 import { readTopic } from './public-topics.js';
-import { seededRandom } from './random.js';
 import { startTestSystem, type Answer, type TestSystem } from './test-system.js';
 
 interface Rule {

@@ -4,11 +4,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { seededRandom, type Random } from '@lead-scoring/start/random';
 import { startCommitCuttingProxy, type CommitCuttingProxy } from './commit-cutting-proxy.js';
 import { isFullSize } from './full-size.js';
 import { auditUntilRight, nothingWrong, traffic, untilVisible, type Ledger } from './ledger.js';
 import { startBrokerBehind, startSystemOn, type OwnBrokers } from './own-servers.js';
-import { seededRandom, type Random } from './random.js';
 import type { TestSystem } from './test-system.js';
 
 const cutsAtLeast = isFullSize ? 200 : 6;

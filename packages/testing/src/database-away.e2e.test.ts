@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceNames } from '@lead-scoring/contracts';
 import { listDeadLetters } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { seededRandom } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
 import {
   auditUntilRight,
@@ -16,7 +17,6 @@ import {
   type Ledger,
 } from './ledger.js';
 import { startOwnDatabase, startSystemOn, type OwnDatabase } from './own-servers.js';
-import { seededRandom } from './random.js';
 import { rebuilt } from './rebuild.js';
 import { startProxy, type SwitchableProxy } from './switchable-proxy.js';
 import { openSystemLog } from './system-log.js';

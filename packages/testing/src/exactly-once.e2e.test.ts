@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf, serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { seededRandom } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
 import {
   audit,
@@ -16,7 +17,6 @@ import {
   untilVisible,
   type Ledger,
 } from './ledger.js';
-import { seededRandom } from './random.js';
 import { rebuild, rebuilt } from './rebuild.js';
 import { countOf } from './stored-documents.js';
 import { startTestSystem, type TestSystem } from './test-system.js';

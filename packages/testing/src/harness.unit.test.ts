@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { seededRandom } from '@lead-scoring/start/random';
 import fc from 'fast-check';
 import { BSON } from 'mongodb';
 import { traffic } from './ledger.js';
-import { seededRandom } from './random.js';
 import { referenceScores } from './reference.js';
 import { missingExamples } from './route-examples.js';
 import { differences, type StoredDocuments } from './stored-documents.js';

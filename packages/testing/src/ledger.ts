@@ -2,9 +2,9 @@
 // it with the public topics, the API and the stored events: no event is lost, doubled or invented, and every score is right.
 import { leadIdOf, namedEventIdOf } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
+import type { Random } from '@lead-scoring/start/random';
 import { MongoClient, type Binary } from 'mongodb';
 import { readTopic } from './public-topics.js';
-import type { Random } from './random.js';
 import { referenceScores, type ReferenceEvent, type ReferenceRule } from './reference.js';
 import { liveCollection } from './stored-documents.js';
 import type { TestSystem } from './test-system.js';

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { seededRandom } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
 import {
   auditUntilRight,
@@ -14,7 +15,6 @@ import {
   type Ledger,
 } from './ledger.js';
 import { startOwnBrokers, startOwnDatabase, type OwnBrokers, type OwnDatabase } from './own-servers.js';
-import { seededRandom } from './random.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
 
 let kafka: OwnBrokers;

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { BrokerControl } from '@lead-scoring/platform';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { seededRandom, type Random } from '@lead-scoring/start/random';
 import { Kafka, logLevel } from 'kafkajs';
 import { isFullSize } from './full-size.js';
 import {
@@ -17,7 +18,6 @@ import {
   type TrafficOptions,
 } from './ledger.js';
 import { startOwnBrokers, startSystemOn, type OwnBrokers } from './own-servers.js';
-import { seededRandom, type Random } from './random.js';
 import type { TestSystem } from './test-system.js';
 
 // Another seed gives other events and another broker.

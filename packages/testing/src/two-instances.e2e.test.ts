@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { seededRandom } from '@lead-scoring/start/random';
 import {
   audit,
   auditUntilRight,
@@ -18,7 +19,6 @@ import {
 } from './ledger.js';
 import { isFullSize } from './full-size.js';
 import { groupMembers } from './group-members.js';
-import { seededRandom } from './random.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
 
 /** Processes of ingest and of scoring at the start; in the end two. */

@@ -1,6 +1,6 @@
 // The service's settings, read from its environment, besides those of every service.
 import { hostname } from 'node:os';
-import { parsePrivateTargets, type PrivateTarget } from '@lead-scoring/outbound';
+import { privateTargetsSetting } from '@lead-scoring/outbound';
 import { commonConfiguration, setting } from '@lead-scoring/service';
 import { z } from 'zod';
 
@@ -18,17 +18,7 @@ export const siteAnalysisConfiguration = commonConfiguration.extend({
     .pipe(z.array(z.int().min(1).max(65_535)))
     .default([80, 443]),
   /** The private addresses that may be requested. */
-  ALLOW_PRIVATE_TARGETS: z
-    .string()
-    .transform((text, context): PrivateTarget[] => {
-      try {
-        return parsePrivateTargets(text);
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-        return z.NEVER;
-      }
-    })
-    .default([]),
+  ALLOW_PRIVATE_TARGETS: privateTargetsSetting,
   /** The most analyses that the process runs at a time; further requests get 503. */
   MAXIMUM_ANALYSES: setting.whole(1, 1_000).default(32),
 });

@@ -67,19 +67,19 @@ export const lead = z
   .meta({ id: 'Lead' });
 export type Lead = z.infer<typeof lead>;
 
-const sort = z
-  .enum([
-    'score',
-    '-score',
-    'last_activity_at',
-    '-last_activity_at',
-    'created_at',
-    '-created_at',
-    'name',
-    '-name',
-  ])
-  .default('-score')
-  .describe('A minus in front: descending.');
+/** The orders of the list of leads. */
+export const leadSorts = [
+  'score',
+  '-score',
+  'last_activity_at',
+  '-last_activity_at',
+  'created_at',
+  '-created_at',
+  'name',
+  '-name',
+] as const;
+
+const sort = z.enum(leadSorts).default('-score').describe('A minus in front: descending.');
 
 const bound = numberParameter(-2_147_483_648, 2_147_483_647);
 

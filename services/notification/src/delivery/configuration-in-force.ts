@@ -1,4 +1,5 @@
 // Waits until a version of an OU's configuration is published.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { NotificationConfiguration } from '../configuration/state.js';
 import type { Clock } from './clock.js';
 
@@ -30,6 +31,6 @@ export async function waitForVersion(
       throw new ConfigurationNotInForce(
         `version ${wanted} of a configuration is not published yet; version ${version} is`,
       );
-    await new Promise((resolve) => setTimeout(resolve, pauseBetweenLooksMs));
+    await delay(pauseBetweenLooksMs);
   }
 }

@@ -2,7 +2,7 @@
 // attempts that it, or an earlier owner, wrote before.
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type RecordWriter } from '@lead-scoring/event-log';
-import type { Logger } from '@lead-scoring/service';
+import { pause, type Logger } from '@lead-scoring/service';
 import type { Clock } from './clock.js';
 
 const pauseBetweenWritesMs = 500;
@@ -24,7 +24,7 @@ export async function announceOwnership(
         { err: error, partition },
         'deliveries cannot begin yet: the owner of the partition cannot be written to the log; the write is repeated',
       );
-      await new Promise((resolve) => setTimeout(resolve, pauseBetweenWritesMs));
+      await pause(pauseBetweenWritesMs, signal);
     }
   }
 }

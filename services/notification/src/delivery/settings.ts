@@ -1,5 +1,5 @@
 // The settings of delivery, from the environment.
-import { parsePrivateTargets, type PrivateTarget } from '@lead-scoring/outbound';
+import { privateTargetsSetting } from '@lead-scoring/outbound';
 import { setting } from '@lead-scoring/service';
 import { z } from 'zod';
 import { publishedLimits, type ChannelLimits } from './limits.js';
@@ -42,17 +42,7 @@ export const deliverySettings = {
   WEBHOOKS_PER_SECOND: setting.whole(1, 100_000).default(publishedLimits.webhook.perSecond),
   WEBHOOKS_AT_ONCE: setting.whole(1, 1_000).default(publishedLimits.webhook.concurrency),
   /** Private addresses that notifications may be sent to. */
-  ALLOW_PRIVATE_TARGETS: z
-    .string()
-    .transform((text, context): PrivateTarget[] => {
-      try {
-        return parsePrivateTargets(text);
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-        return z.NEVER;
-      }
-    })
-    .default([]),
+  ALLOW_PRIVATE_TARGETS: privateTargetsSetting,
 };
 
 export type DeliverySettings = z.infer<z.ZodObject<typeof deliverySettings>>;

@@ -1,11 +1,12 @@
-// Seeded random numbers: the same seed gives the same numbers on every machine, so that a failed run can be repeated.
+// Seeded random numbers: the same seed gives the same numbers on every machine, for sample data, workloads of benchmarks, and tests
+// that can be repeated.
 
 export interface Random {
   /** In [0, 1). */
-  next(): number;
+  readonly next: () => number;
   /** A whole number, both bounds included. */
-  between(low: number, high: number): number;
-  pick<Item>(items: readonly Item[]): Item;
+  readonly between: (low: number, high: number) => number;
+  readonly pick: <Item>(items: readonly Item[]) => Item;
 }
 
 /** @param seed any 32-bit integer */
