@@ -1,7 +1,7 @@
 // Commands that change an OU's configuration, and the decision that follows each.
 import type { JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from '@lead-scoring/scoring-domain';
-import type { DecayCommand } from '../decays/decide-rules.js';
+import type { DecayCommand } from '../decays/messages.js';
 import type { GridCommand } from '../levels/messages.js';
 import type { ProfileCommand } from '../profile/messages.js';
 

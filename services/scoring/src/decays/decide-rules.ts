@@ -25,11 +25,7 @@ import {
   rulesetNotFound,
 } from '../configuration/decision-model.js';
 import type { ConfigurationDecision, Refusal } from '../configuration/messages.js';
-
-export type DecayCommand =
-  | { type: 'CreateDecay'; payload: records.CreateDecay }
-  | { type: 'UpdateDecay'; payload: records.UpdateDecay }
-  | { type: 'DeleteDecay'; payload: records.DeleteDecay };
+import type { DecayCommand } from './messages.js';
 
 export function decideDecayCommand(
   { type, payload }: DecayCommand,

@@ -1,6 +1,6 @@
 // Folds decisions into a lead: pure. A decision that was folded before changes nothing.
 import { withLeadFields, type Alias, type records } from '@lead-scoring/contracts';
-import { decayAfterScored, lastScoredAt } from '../decays/lead-decay.js';
+import { decayAfterScored, lastScoredAt } from '../decays/decay-fold.js';
 import { withValues } from '../profile/state.js';
 import { withLimitUses } from '../scores/use-model.js';
 import { withDecision } from './ruleset-model.js';

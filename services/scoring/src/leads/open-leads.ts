@@ -16,7 +16,7 @@ import {
 } from '@lead-scoring/read-model';
 import { compileDecays, explainsScore } from '@lead-scoring/scoring-domain';
 import { DueLeads } from '../decays/due-leads.js';
-import { scheduledLead } from '../decays/lead-decay.js';
+import { scheduledLead } from '../decays/decay-fold.js';
 import { aliasKey, leadKey, leadKeysBetween, leadOfKey, recordKey, recordKeysUpTo } from '../keys.js';
 import {
   leadAliases,

@@ -3,7 +3,7 @@
 import type { records } from '@lead-scoring/contracts';
 import { heldInRange, type DecayingLead } from '@lead-scoring/scoring-domain';
 import { decideTicks, dueAfter } from '../decays/decide-ticks.js';
-import { decayAfterScored, lastScoredAt } from '../decays/lead-decay.js';
+import { decayAfterScored, lastScoredAt } from '../decays/decay-fold.js';
 import { withDecision } from '../leads/ruleset-model.js';
 import { withLimitUses } from './use-model.js';
 import { DecisionLimits, type LimitedLead } from './limits-model.js';
