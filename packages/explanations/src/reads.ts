@@ -17,6 +17,7 @@ export const explanationReads = {
     // Ignored: the decision before it says the score, from which the level follows.
     LeadLevelChanged: 'ignored',
     ProfileRuleCreated: 'taken',
+    ProfileRuleUpdated: 'taken',
     ProfileRulesActivationChanged: 'taken',
     ProfileMappingAdded: 'taken',
     ProfileMappingRemoved: 'taken',

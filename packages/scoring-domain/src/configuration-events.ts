@@ -32,6 +32,7 @@ export const configurationRecords: {
   RulesActivationChanged: records.rulesActivationChanged,
   EngagementLevelsSet: records.engagementLevelsSet,
   ProfileRuleCreated: records.profileRuleCreated,
+  ProfileRuleUpdated: records.profileRuleUpdated,
   ProfileRulesActivationChanged: records.profileRulesActivationChanged,
   ProfileMappingAdded: records.profileMappingAdded,
   ProfileMappingRemoved: records.profileMappingRemoved,

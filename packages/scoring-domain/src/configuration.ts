@@ -10,6 +10,7 @@ import {
   noProfile,
   profileEventType,
   type ProfileConfiguration,
+  type ProfileConfigurationEvent,
 } from './profile-configuration.js';
 import { type FormerRules, hasSameWords, withFormerWords } from './rule-words.js';
 import { evolveFilters, type SavedFilter } from './filters/saved-filter.js';
@@ -99,10 +100,11 @@ export function evolveConfiguration(
     case 'ScoringGridSet':
       return { ...withGrid(configuration, event.payload.grid), version };
     case 'ProfileRuleCreated':
+    case 'ProfileRuleUpdated':
     case 'ProfileRulesActivationChanged':
     case 'ProfileMappingAdded':
     case 'ProfileMappingRemoved':
-      return { ...configuration, version, profile: evolveProfile(configuration.profile ?? noProfile, event) };
+      return { ...withProfileEvent(configuration, event), version };
     case 'FilterCreated':
     case 'FilterUpdated':
     case 'FilterDeleted':
@@ -141,6 +143,26 @@ export function withRules(
     rules.set(rule.id, rule);
   }
   return { ...configuration, rules, former: withFormerWords(configuration.former, reworded) };
+}
+
+/** When the wording of a profile rule changes, its earlier wording is kept. */
+function withProfileEvent(
+  configuration: ScoringConfiguration,
+  event: ProfileConfigurationEvent,
+): ScoringConfiguration {
+  const before = configuration.profile ?? noProfile;
+  const profile = evolveProfile(before, event);
+  if (event.type !== 'ProfileRuleUpdated') return { ...configuration, profile };
+  const { rule_id } = event.payload;
+  const [known, changed] = [before.rules.get(rule_id), profile.rules.get(rule_id)].map(
+    (rule) => rule && { ...rule, event_type: profileEventType },
+  );
+  const isReworded = known && changed && !hasSameWords(known, changed);
+  return {
+    ...configuration,
+    profile,
+    ...(isReworded && { former: withFormerWords(configuration.former, [known]) }),
+  };
 }
 
 /** Removes a rule. Its wording is kept for the explanations of points that it gave. */

@@ -127,7 +127,7 @@ function cappedInWords(
 }
 
 /** `Website: 30 points held back, at most 100 a lead`: by the limit that the ruleset has now. */
-function heldInWords(sum: Sum, configuration: ScoringConfiguration): Adjustment {
+export function heldInWords(sum: Sum, configuration: ScoringConfiguration): Adjustment {
   const ruleset = configuration.rulesets.get(sum.ruleset_id ?? '');
   const label = ruleset?.name ?? 'A ruleset';
   const isHighest = sum.points < 0;

@@ -18,6 +18,7 @@ export const noProfile: ProfileConfiguration = { mappings: new Map(), rules: new
 
 export type ProfileConfigurationEvent =
   | { type: 'ProfileRuleCreated'; payload: records.ProfileRuleCreated }
+  | { type: 'ProfileRuleUpdated'; payload: records.ProfileRuleUpdated }
   | { type: 'ProfileRulesActivationChanged'; payload: records.ProfileRulesActivationChanged }
   | { type: 'ProfileMappingAdded'; payload: records.ProfileMappingAdded }
   | { type: 'ProfileMappingRemoved'; payload: records.ProfileMappingRemoved };
@@ -33,6 +34,12 @@ export function evolveProfile(
         ...profile,
         rules: new Map(profile.rules).set(event.payload.rule_id, newConditionRule(event.payload)),
       };
+    case 'ProfileRuleUpdated': {
+      const known = profile.rules.get(event.payload.rule_id);
+      if (!known) return profile;
+      const changed = { ...newConditionRule(event.payload), created_at: known.created_at };
+      return { ...profile, rules: new Map(profile.rules).set(known.id, changed) };
+    }
     case 'ProfileRulesActivationChanged':
       return { ...profile, rules: withRulesActive(profile.rules, event.payload) };
     case 'ProfileMappingAdded': {

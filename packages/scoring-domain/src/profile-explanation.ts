@@ -1,6 +1,7 @@
 // Why a lead has its profile score: the recorded changes of points, each in words. Pure.
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from './configuration.js';
+import { heldInWords } from './explained-adjustments.js';
 import type { ExplainedLead } from './explanation.js';
 import { shortenLabel } from './filter-label.js';
 import { levelOf } from './levels.js';
@@ -10,6 +11,7 @@ import { ruleWordsAsOf, type RuleWords } from './rule-words.js';
 type ScoreExplanation = routeDeclarations.ScoreExplanation;
 type ProfileEntry = NonNullable<ScoreExplanation['profile_entries']>[number];
 type Driver = ScoreExplanation['top_drivers'][number];
+type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
 
 type WordsOfRule = Pick<RuleWords, 'label' | 'filter_label'>;
 
@@ -42,18 +44,22 @@ export function explainProfile(
   ).toISOString();
   const rules = (current.profile ?? noProfile).rules;
   const drivers = new Map<string, Driver>();
+  const held = new Map<string, HeldSum>();
   const entries: ProfileEntry[] = [];
   let [listed, later] = [0, 0];
   for (const { decided_at, configuration_version, adjustments } of decisions) {
+    const moved = movedIn(adjustments);
     for (const adjustment of adjustments) {
-      const { rule_id, ruleset_id, rule_version, points } = adjustment;
+      const { reason, rule_id, ruleset_id, rule_version, points } = adjustment;
       if (decided_at > at) {
         later += points;
         continue;
       }
       listed += points;
-      if (rule_id === undefined || ruleset_id === undefined || rule_version === undefined) continue;
-      const rule = rules.get(rule_id) ?? ruleWordsAsOf(current, rule_id, rule_version);
+      if (ruleset_id === undefined) continue;
+      if (reason === 'held_by_ruleset') addHeld(held, ruleset_id, points, decided_at);
+      if (rule_id === undefined || rule_version === undefined) continue;
+      const rule = ruleWordsAsOf(current, rule_id, rule_version) ?? rules.get(rule_id);
       const before = drivers.get(rule_id)?.total ?? 0;
       const total = before + points;
       if (total === 0) drivers.delete(rule_id);
@@ -66,11 +72,14 @@ export function explainProfile(
         points,
         decided_at,
         configuration_version,
-        words: wordsOf(adjustment, before, rule),
+        words: moved.has(rule_id)
+          ? `${signed(points)}: ${nameOf(rule)} moved to another ruleset.`
+          : wordsOf(adjustment, before, rule),
       });
     }
   }
   const score = lead.score - later;
+  const adjustments = adjustmentsOf(held, current);
   return {
     lead_id: lead.id,
     lead_name: lead.name,
@@ -78,6 +87,7 @@ export function explainProfile(
     score,
     level: levelOf(then.profile_levels ?? [], score),
     top_drivers: largestFirst(drivers.values()).slice(0, shownDrivers),
+    ...(adjustments.length > 0 && { adjustments }),
     snapshot: activeWeights(then),
     decay_applied: 0,
     range_hours,
@@ -87,6 +97,30 @@ export function explainProfile(
     entries_total: entries.length,
     profile_entries: entries.reverse().slice(0, shownEntries),
   };
+}
+
+type HeldSum = Pick<Adjustment, 'points' | 'count' | 'last_at'>;
+
+function addHeld(held: Map<string, HeldSum>, rulesetId: string, points: number, last_at: string): void {
+  const known = held.get(rulesetId) ?? { points: 0, count: 0 };
+  const sum = { points: known.points + points, count: known.count + 1, last_at };
+  if (sum.points === 0) held.delete(rulesetId);
+  else held.set(rulesetId, sum);
+}
+
+/** What the limits of rulesets hold back at the moment, the largest first. */
+function adjustmentsOf(held: ReadonlyMap<string, HeldSum>, current: ScoringConfiguration): Adjustment[] {
+  return [...held]
+    .map(([ruleset_id, sum]) => heldInWords({ reason: 'held_by_ruleset', ruleset_id, ...sum }, current))
+    .sort((one, other) => Math.abs(other.points) - Math.abs(one.points));
+}
+
+/** The rules that a decision takes points of in one ruleset, and gives them in another. */
+function movedIn(adjustments: ProfileDecision['adjustments']): ReadonlySet<string> {
+  const [seen, moved] = [new Set<string>(), new Set<string>()];
+  for (const { rule_id } of adjustments)
+    if (rule_id !== undefined) (seen.has(rule_id) ? moved : seen).add(rule_id);
+  return moved;
 }
 
 function largestFirst(drivers: Iterable<Driver>): Driver[] {
@@ -130,10 +164,8 @@ function wordsOf(
   before: number,
   rule: WordsOfRule | undefined,
 ): string {
-  const sign = points > 0 ? `+${String(points)}` : String(points);
-  const name = rule
-    ? `${rule.label === undefined ? 'the rule' : `"${rule.label}"`} (${shortenLabel(rule.filter_label ?? '', 500)})`
-    : 'a rule that was deleted since';
+  const sign = signed(points);
+  const name = nameOf(rule);
   if (before === 0) return `${sign}: the profile began to meet ${name}.`;
   if (before + points !== 0)
     return `${sign}: the weight of ${name} was changed from ${String(before)} to ${String(before + points)}.`;
@@ -145,4 +177,15 @@ function wordsOf(
     default:
       return `${sign}: ${name} gives no points any more.`;
   }
+}
+
+function signed(points: number): string {
+  return points > 0 ? `+${String(points)}` : String(points);
+}
+
+/** `"Decision maker" (title contains "vp")` */
+function nameOf(rule: WordsOfRule | undefined): string {
+  if (!rule) return 'a rule that was deleted since';
+  const label = rule.label === undefined ? 'the rule' : `"${rule.label}"`;
+  return `${label} (${shortenLabel(rule.filter_label ?? '', 500)})`;
 }

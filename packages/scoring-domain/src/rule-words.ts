@@ -18,6 +18,7 @@ export type FormerRules = ReadonlyMap<string, readonly FormerRule[]>;
 
 interface KnownRules {
   readonly rules: ReadonlyMap<string, Rule>;
+  readonly profile?: { readonly rules: ReadonlyMap<string, unknown> };
   readonly former: FormerRules;
 }
 
@@ -41,8 +42,8 @@ export function ruleWordsAsOf(
 }
 
 /** Whether the rule was deleted: its words are known, and the rule is not. */
-export function isDeletedRule({ rules, former }: KnownRules, ruleId: string): boolean {
-  return former.has(ruleId) && !rules.has(ruleId);
+export function isDeletedRule({ rules, profile, former }: KnownRules, ruleId: string): boolean {
+  return former.has(ruleId) && !rules.has(ruleId) && !profile?.rules.has(ruleId);
 }
 
 /** Keeps the present wording of rules that are changed or deleted. */
@@ -68,7 +69,7 @@ export function withFormerWords(
   return words;
 }
 
-export function hasSameWords(one: Rule, other: Rule): boolean {
+export function hasSameWords(one: RuleWords, other: RuleWords): boolean {
   return (
     one.event_type === other.event_type &&
     one.label === other.label &&

@@ -79,6 +79,16 @@ export const profileRuleCreated = defineRecord({
 });
 export type ProfileRuleCreated = PayloadOf<typeof profileRuleCreated>;
 
+export const profileRuleUpdated = defineRecord({
+  type: 'ProfileRuleUpdated',
+  topic: 'scoring.events',
+  key: 'ou_id',
+  description:
+    'A profile rule has these fields and no others. A lead gets or loses points by them with its next event.',
+  schema: profileRuleCreated.schema,
+});
+export type ProfileRuleUpdated = PayloadOf<typeof profileRuleUpdated>;
+
 export const profileRulesActivationChanged = defineRecord({
   type: 'ProfileRulesActivationChanged',
   topic: 'scoring.events',
@@ -114,6 +124,7 @@ export const profileScoringRecords = [
   addProfileMapping,
   removeProfileMapping,
   profileRuleCreated,
+  profileRuleUpdated,
   profileRulesActivationChanged,
   profileMappingAdded,
   profileMappingRemoved,

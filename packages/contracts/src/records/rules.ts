@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { id } from '../common.js';
 import { happened, requested } from '../vocabulary/actor.js';
+import { attributeFilter } from '../vocabulary/filters.js';
 import { defineRecord, type PayloadOf } from './record.js';
 import { ruleCreated, ruleFields } from './scoring.js';
 
@@ -35,6 +36,12 @@ export const updateRule = defineRecord({
     ruleset_id: id.optional(),
     ...changesOf(ruleFields),
     active: z.boolean().optional(),
+    conditions: z
+      .array(attributeFilter)
+      .min(1)
+      .max(20)
+      .optional()
+      .describe('Of a rule over conditions, in place of event_type and attribute_filters.'),
     ...requested,
   }),
 });

@@ -140,6 +140,13 @@ const maximumDrafts = 100;
 /** The most rules in the answer of a test. */
 export const maximumTestedRules = 1_100;
 
+/** What limits of rulesets hold in a test. */
+export const heldInTest = z
+  .array(z.strictObject({ ruleset_id: id, points: z.int(), why: z.string().max(300) }))
+  .max(200)
+  .optional()
+  .describe('Points that min_score and max_score of rulesets add or take; absent where there are none.');
+
 export const testProfile = defineRoute({
   name: 'testProfile',
   method: 'POST',
@@ -191,7 +198,7 @@ export const testProfile = defineRoute({
       description: 'The points, and each rule with the reason',
       schema: z
         .strictObject({
-          points: z.int().describe('Of all rules and drafts that match.'),
+          points: z.int().describe('Of all rules and drafts that match, within the limits of rulesets.'),
           profile,
           rules: z
             .array(
@@ -209,6 +216,7 @@ export const testProfile = defineRoute({
             )
             .max(maximumTestedRules)
             .describe('The rules in the order of their creation, then the drafts.'),
+          held: heldInTest,
           rules_total: z
             .int()
             .min(0)

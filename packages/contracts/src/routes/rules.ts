@@ -6,7 +6,7 @@ import { rulesetScoreType } from '../records/scoring.js';
 import { actor } from '../vocabulary/actor.js';
 import { attributeFilter } from '../vocabulary/filters.js';
 import { defineRoute, editor, viewer } from './route.js';
-import { profileRule } from './profile-rules.js';
+import { newProfileRule, profileConditions, profileRule } from './profile-rules.js';
 import { newRule, rule, ruleForm, ruleset } from './scoring-configuration.js';
 
 const query = { owner: 'scoring', kind: 'query', access: viewer, tag: 'Scoring configuration' } as const;
@@ -68,18 +68,19 @@ export const updateRule = defineRoute({
   name: 'updateRule',
   method: 'PATCH',
   path: '/rules/{id}',
-  summary: 'Change an engagement rule',
+  summary: 'Change a rule of any kind',
   description:
-    'Absent fields stay as they are, and null removes an optional field. A change makes a new version, which counts for events that are processed from now on; points given before stay. `ruleset_id` moves the rule to another ruleset of the same score type. A body that changes nothing makes no version.',
+    'Absent fields stay as they are, and null removes an optional field. A change makes a new version, which counts for events that are processed from now on. Points that an engagement rule gave before stay; a profile rule gives or takes points with the next event of each lead. `ruleset_id` moves the rule to another ruleset of the same score type. A rule over conditions has `ruleset_id`, `conditions`, `weight`, `label` and `active`; an engagement rule has no `conditions`. A body that changes nothing makes no version.',
   parameters,
   body: inOrder({
     ruleset_id: id.optional(),
     ...changesOf(ruleForm),
     active: z.boolean().optional(),
+    conditions: profileConditions.optional(),
   })
     .refine((body) => Object.values(body).some((value) => value !== undefined), 'must hold a field to change')
     .meta({ id: 'RuleChange', minProperties: 1, example: { weight: 15, ends_at: null } }),
-  responses: { 200: { description: 'The rule with the change', schema: newRule } },
+  responses: { 200: { description: 'The rule with the change', schema: z.union([newRule, newProfileRule]) } },
   problems: ['rule_not_found', 'ruleset_not_found', 'limit_reached'],
 });
 

@@ -19,6 +19,7 @@ export const firingReads = {
     RulesActivationChanged: 'ignored',
     EngagementLevelsSet: 'ignored',
     ProfileRuleCreated: 'ignored',
+    ProfileRuleUpdated: 'ignored',
     ProfileRulesActivationChanged: 'ignored',
     ProfileMappingAdded: 'ignored',
     ProfileMappingRemoved: 'ignored',

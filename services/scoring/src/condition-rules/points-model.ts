@@ -1,6 +1,7 @@
 // The points that rules with conditions give as long as they match: differences to the points that were given before, and their
 // fold. Pure.
 import type { JsonObject } from '@lead-scoring/contracts';
+import type { ConditionRule } from '@lead-scoring/scoring-domain';
 import { matchingRules, type CompiledConditionRules } from './rules-model.js';
 
 /** The points that a rule gives. */
@@ -20,7 +21,7 @@ export interface PointChange extends GivenPoints {
   readonly matched?: number;
 }
 
-/** The changes of points: of rules that no longer match or have another weight, then of rules that begin to match. */
+/** The changes of points: of rules that no longer match or have another weight or ruleset, then of rules that begin to match. */
 export function pointChanges(
   given: readonly GivenPoints[],
   compiled: CompiledConditionRules,
@@ -30,9 +31,13 @@ export function pointChanges(
   const changes: PointChange[] = [];
   for (const known of given) {
     const rule = due.get(known.rule_id);
+    if (rule?.ruleset_id !== known.ruleset_id) {
+      // A rule that was moved to another ruleset stays due: it gives its points there.
+      changes.push(rule ? movedAway(known, rule) : takenBack(known, compiled, fields));
+      continue;
+    }
     due.delete(known.rule_id);
-    if (!rule) changes.push(takenBack(known, compiled, fields));
-    else if (rule.weight !== known.points)
+    if (rule.weight !== known.points)
       changes.push({
         ...identityOf(known),
         rule_version: rule.version,
@@ -42,6 +47,10 @@ export function pointChanges(
   for (const { id: rule_id, version: rule_version, ruleset_id, weight: points } of due.values())
     changes.push({ rule_id, rule_version, ruleset_id, points });
   return changes;
+}
+
+function movedAway(known: GivenPoints, { version }: ConditionRule): PointChange {
+  return { ...identityOf(known), rule_version: version, points: -known.points, counted: 0 };
 }
 
 /** `matched` says why: 0 where the fields no longer match, 1 where the rule or its ruleset is switched off. */

@@ -2,6 +2,7 @@
 // configuration. Pure.
 import { compileFilters, type JsonObject, type MetadataTest } from '@lead-scoring/contracts';
 import type { ConditionRule, ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { rangesOf, type RulesetRanges } from './limits-model.js';
 
 export interface CompiledConditionRule {
   readonly rule: ConditionRule;
@@ -13,6 +14,8 @@ export interface CompiledConditionRules {
   readonly rules: readonly CompiledConditionRule[];
   /** A rule, also one that gives no points; undefined for a rule that is gone. */
   readonly ruleOf: (ruleId: string) => CompiledConditionRule | undefined;
+  /** The limits of the rulesets of the active rules. */
+  readonly ranges: RulesetRanges;
 }
 
 export function compileConditionRules(
@@ -22,11 +25,16 @@ export function compileConditionRules(
   const compiled = new Map(
     [...rules].map(([id, rule]) => [id, { rule, holds: compileFilters(rule.conditions) }]),
   );
+  const active = [...compiled.values()].filter(
+    ({ rule }) => rule.active && rulesets.get(rule.ruleset_id)?.active === true,
+  );
   return {
-    rules: [...compiled.values()].filter(
-      ({ rule }) => rule.active && rulesets.get(rule.ruleset_id)?.active === true,
-    ),
+    rules: active,
     ruleOf: (ruleId) => compiled.get(ruleId),
+    ranges: rangesOf(
+      active.map(({ rule }) => rule),
+      rulesets,
+    ),
   };
 }
 

@@ -10,6 +10,8 @@ import {
 } from '@lead-scoring/contracts';
 import { shortenLabel, type ConditionRule, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { conditionWords, offWords } from '../configuration/condition-words.js';
+import { heldPoints, rangesOf } from './limits-model.js';
+import { sumOfPoints } from './points-model.js';
 
 export interface DraftRule {
   conditions: readonly AttributeFilter[];
@@ -17,7 +19,7 @@ export interface DraftRule {
   label?: string | undefined;
 }
 
-export type TestedRules = Pick<routeDeclarations.ProfileTest, 'points' | 'rules' | 'rules_total'>;
+export type TestedRules = Pick<routeDeclarations.ProfileTest, 'points' | 'rules' | 'rules_total' | 'held'>;
 type TestedRule = TestedRules['rules'][number];
 
 export interface TestSubject {
@@ -33,18 +35,35 @@ export function testConditionRules(
   rulesets: ScoringConfiguration['rulesets'],
   drafts: readonly DraftRule[],
 ): TestedRules {
+  const known = [...rules];
   const tested = [
-    ...[...rules].map((rule): TestedRule => {
+    ...known.map((rule): TestedRule => {
       const silent = offWords(rule, rulesets.get(rule.ruleset_id));
       return testedRule(subject, rule, { rule_id: rule.id, ruleset_id: rule.ruleset_id }, silent);
     }),
     ...drafts.map((draft) => testedRule(subject, draft, { rule_id: null, ruleset_id: null }, null)),
   ];
+  const giving = known.filter((_, index) => tested[index]?.points !== 0);
+  const held = [...heldPoints(giving, rangesOf(giving, rulesets))].map(([ruleset_id, points]) => ({
+    ruleset_id,
+    points,
+    why: heldWords(rulesets.get(ruleset_id), points),
+  }));
   return {
-    points: tested.reduce((sum, { points }) => sum + points, 0),
+    points: sumOfPoints(tested) + sumOfPoints(held),
     rules: tested.slice(0, routeDeclarations.maximumTestedRules),
     rules_total: tested.length,
+    ...(held.length > 0 && { held }),
   };
+}
+
+/** `The ruleset "Fit" gives at most 12.` */
+function heldWords(
+  ruleset: Pick<routeDeclarations.Ruleset, 'name' | 'min_score' | 'max_score'> | undefined,
+  points: number,
+): string {
+  const bound = points < 0 ? `at most ${String(ruleset?.max_score)}` : `at least ${String(ruleset?.min_score)}`;
+  return `The ruleset "${ruleset?.name ?? ''}" gives ${bound}.`;
 }
 
 const maximumReason = 2_000;

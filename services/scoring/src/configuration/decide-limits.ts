@@ -43,17 +43,8 @@ export function senselessRuleLimits({
   return null;
 }
 
-/** The refusal of limits that leave a ruleset no points, or that its kind does not have; null if they make sense. */
-export function senselessRulesetLimits(
-  { min_score, max_score }: RulesetLimits,
-  scoreType: records.RulesetCreated['score_type'],
-): Rejection | null {
-  if (scoreType !== 'engagement' && (min_score !== undefined || max_score !== undefined))
-    return refused(
-      max_score === undefined ? 'min_score' : 'max_score',
-      'must be left out: only engagement rulesets have limits',
-      'Only engagement rulesets have min_score and max_score. Leave them out.',
-    );
+/** The refusal of limits that leave a ruleset no points; null if they make sense. */
+export function senselessRulesetLimits({ min_score, max_score }: RulesetLimits): Rejection | null {
   if (min_score !== 0 || max_score !== 0) return null;
   return refused(
     'max_score',

@@ -125,11 +125,11 @@ describe('limits of a ruleset', () => {
     ).toMatchObject({ code: 'invalid_request' });
   });
 
-  test('are those of engagement rulesets only', () => {
-    expect(refusal(createRuleset('Fit', { score_type: 'profile', max_score: 10 }))).toMatchObject({
-      code: 'invalid_request',
-      errors: [{ path: 'body.max_score' }],
-    });
+  test('are those of rulesets of every kind', () => {
+    const fit = createRuleset('Fit', { score_type: 'profile', min_score: -5, max_score: 10 });
+    expect(resultOf(fit, given(fit))).toMatchObject({ score_type: 'profile', min_score: -5, max_score: 10 });
+    const change = updateRuleset('Fit', { max_score: 20, min_score: null });
+    expect(resultOf(change, given(fit, change))).toMatchObject({ max_score: 20, version: 2 });
   });
 
   test.each([{ min_score: 1 }, { max_score: -1 }, { max_score: 1.5 }])(

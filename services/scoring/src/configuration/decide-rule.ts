@@ -1,6 +1,6 @@
 // Decides on changes and deletions of rules: pure; time and ids come with the command.
 import type { records } from '@lead-scoring/contracts';
-import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import type { ProfileRule, ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import {
   done,
   neverCounts,
@@ -23,10 +23,19 @@ export function updateRule(
 ): ConfigurationDecision {
   const { ou_id, rule_id, requested_at } = command;
   const known = configuration.rules.get(rule_id);
-  if (!known)
-    return configuration.profile?.rules.has(rule_id) ? isProfileRule() : ruleNotFound(configuration, rule_id);
+  if (!known) {
+    const profileRule = configuration.profile?.rules.get(rule_id);
+    return profileRule
+      ? updateConditionRule(command, profileRule, configuration)
+      : ruleNotFound(configuration, rule_id);
+  }
+  if (command.conditions)
+    return notOfThisKind(
+      'conditions',
+      'This is an engagement rule: it has an event_type and attribute_filters in place of conditions. Leave conditions out.',
+    );
   const before = Object.fromEntries(contentOf(known)) as unknown as RuleContent;
-  const content = changed(before, command);
+  const content = changed<RuleContent>(before, command);
   if (isSame(content, before)) return done();
   const payload = { ou_id, rule_id, ...content, version: known.version + 1, at: requested_at };
   return (
@@ -36,6 +45,40 @@ export function updateRule(
     tooManyActiveRules(configuration, content.active && !known.active ? 1 : 0) ??
     tooLarge(configuration, payload) ??
     done({ type: 'RuleUpdated', payload })
+  );
+}
+
+type ConditionRuleContent = Omit<
+  records.ProfileRuleUpdated,
+  'ou_id' | 'rule_id' | 'version' | 'at' | 'actor'
+>;
+
+const fieldsOfConditionRules = new Set(['ruleset_id', 'conditions', 'weight', 'label', 'active']);
+
+/** Changes a rule over conditions. */
+function updateConditionRule(
+  command: records.UpdateRule,
+  known: ProfileRule,
+  configuration: ScoringConfiguration,
+): ConfigurationDecision {
+  const { ou_id, rule_id, requested_at } = command;
+  const foreign = contentOf(command).find(
+    ([field]) => !besidesChange.has(field) && !fieldsOfConditionRules.has(field),
+  );
+  if (foreign)
+    return notOfThisKind(
+      foreign[0],
+      `This rule has conditions and no event type: it can be given ${[...fieldsOfConditionRules].join(', ')}. Leave ${foreign[0]} out.`,
+    );
+  const before = Object.fromEntries(contentOf(known)) as unknown as ConditionRuleContent;
+  const content = changed(before, command);
+  if (isSame(content, before)) return done();
+  const payload = { ou_id, rule_id, ...content, version: known.version + 1, at: requested_at };
+  return (
+    refusalOfMove(known, content, configuration) ??
+    tooManyActiveRules(configuration, content.active && !known.active ? 1 : 0) ??
+    tooLarge(configuration, payload) ??
+    done({ type: 'ProfileRuleUpdated', payload })
   );
 }
 
@@ -55,27 +98,27 @@ export function deleteRule(
 /** Fields of a command that are no content of a rule. */
 const besidesChange = new Set(['ou_id', 'rule_id', 'requested_at', 'actor']);
 
-function changed(before: RuleContent, command: records.UpdateRule): RuleContent {
+function changed<Content extends object>(before: Content, command: records.UpdateRule): Content {
   const after = new Map(contentOf(before));
   for (const [field, value] of contentOf(command))
     if (besidesChange.has(field)) continue;
     else if (value === null) after.delete(field);
     else after.set(field, value);
-  if (!after.has('attribute_filters')) after.set('attribute_filters', []);
+  if ('attribute_filters' in before && !after.has('attribute_filters')) after.set('attribute_filters', []);
   // Only fields that a rule need not have can be null: the command's schema sees to it.
-  return Object.fromEntries(after) as unknown as RuleContent;
+  return Object.fromEntries(after) as unknown as Content;
 }
 
-function isSame(one: RuleContent, other: RuleContent): boolean {
-  const text = (content: RuleContent) =>
+function isSame(one: object, other: object): boolean {
+  const text = (content: object) =>
     JSON.stringify(Object.entries(content).sort(([a], [b]) => (a < b ? -1 : 1)));
   return text(one) === text(other);
 }
 
 /** A rule may move to a ruleset of the same score type. */
 function refusalOfMove(
-  known: Rule,
-  { ruleset_id }: RuleContent,
+  known: Pick<Rule, 'ruleset_id'>,
+  { ruleset_id }: Pick<RuleContent, 'ruleset_id'>,
   { rulesets }: ScoringConfiguration,
 ): ConfigurationDecision | null {
   if (ruleset_id === known.ruleset_id) return null;
@@ -91,12 +134,12 @@ function refusalOfMove(
   };
 }
 
-function isProfileRule(): ConfigurationDecision {
+/** The refusal of a field that rules of another kind have. */
+function notOfThisKind(field: string, message: string): ConfigurationDecision {
   return {
     outcome: 'rejected',
     code: 'invalid_request',
-    message:
-      'This is a profile rule, and only engagement rules can be changed. Make a new profile rule and delete this one; PATCH /api/v1/ou/{ouId}/profile-rules/bulk switches it on or off.',
-    errors: [{ path: 'parameters.id', message: 'must be the id of an engagement rule' }],
+    message,
+    errors: [{ path: `body.${field}`, message: 'must be left out: a rule of this kind has no such field' }],
   };
 }

@@ -118,13 +118,9 @@ export function resultOf(
       // The decision on ApplyConfiguration has the result; a deletion has none.
       return undefined;
     case 'CreateRule':
-    case 'UpdateRule':
-      return withWarnings(asResult(configuration.rules.get(command.payload.rule_id)), command, configuration);
     case 'CreateProfileRule':
-      return {
-        ...asResult(configuration.profile?.rules.get(command.payload.rule_id)),
-        ...warningsField(profileRuleWarnings(command.payload.rule_id, configuration)),
-      };
+    case 'UpdateRule':
+      return ruleResult(command.payload.rule_id, configuration);
     case 'AddProfileMapping':
       return asResult(configuration.profile?.mappings.get(command.payload.mapping_id));
     case 'RemoveProfileMapping':
@@ -157,19 +153,25 @@ function warningsField(warnings: Warning[]): { warnings?: Warning[] } {
   return warnings.length === 0 ? {} : { warnings };
 }
 
-function withWarnings(
-  result: CommandResult,
-  { payload }: Extract<ConfigurationCommand, { type: 'CreateRule' | 'UpdateRule' }>,
-  { rules }: ScoringConfiguration,
-): CommandResult {
-  const own = rules.get(payload.rule_id);
-  const same = own && [...rules.values()].find((other) => other.id !== own.id && doesTheSame(own, other));
-  if (!same) return result;
-  const warning: Warning = {
-    code: 'identical_rule',
-    message: `The rule ${same.id}${same.label === undefined ? '' : ` ("${same.label}")`} gives the same points for the same events: both count. If this is not intended, deactivate one of them.`,
+/** A rule of any kind, with what its author may not have meant. */
+function ruleResult(ruleId: string, configuration: ScoringConfiguration): CommandResult {
+  const rule = configuration.rules.get(ruleId);
+  if (rule) return { ...asResult(rule), ...warningsField(identicalRule(rule, configuration)) };
+  return {
+    ...asResult(configuration.profile?.rules.get(ruleId)),
+    ...warningsField(profileRuleWarnings(ruleId, configuration)),
   };
-  return { ...(result as JsonObject), warnings: [warning] };
+}
+
+function identicalRule(own: Rule, { rules }: ScoringConfiguration): Warning[] {
+  const same = [...rules.values()].find((other) => other.id !== own.id && doesTheSame(own, other));
+  if (!same) return [];
+  return [
+    {
+      code: 'identical_rule',
+      message: `The rule ${same.id}${same.label === undefined ? '' : ` ("${same.label}")`} gives the same points for the same events: both count. If this is not intended, deactivate one of them.`,
+    },
+  ];
 }
 
 /** Whether two active rules give the same events the same points, whatever their rulesets and labels are. */
@@ -209,7 +211,7 @@ function createRuleset(
   const taken = refusalOfName(configuration, command.name);
   if (taken) return taken;
   const limits = rulesetLimitsAfter({}, command);
-  const senseless = senselessRulesetLimits(limits, command.score_type);
+  const senseless = senselessRulesetLimits(limits);
   if (senseless) return senseless;
   const { ou_id, ruleset_id, name, score_type, active, requested_at } = command;
   const tooMany =
@@ -245,7 +247,7 @@ function updateRuleset(
   if (taken) return taken;
   const tooMany = active && !known.active ? tooManyActiveRulesets(configuration) : null;
   if (tooMany) return tooMany;
-  const senseless = senselessRulesetLimits(limits, known.score_type);
+  const senseless = senselessRulesetLimits(limits);
   if (senseless) return senseless;
   return done({
     type: 'RulesetUpdated',

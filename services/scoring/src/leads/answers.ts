@@ -1,6 +1,7 @@
 // The answers about stored leads, with the current levels and the current names of rulesets.
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import { cellOf, levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { pointsByRuleset } from '../condition-rules/limits-model.js';
 import { leadOfKey } from '../keys.js';
 import type { LeadDocument } from './documents.js';
 import type { LeadPage } from './stored-leads.js';
@@ -65,8 +66,6 @@ function rulesetName({ rulesets, former_rulesets }: ScoringConfiguration, id: st
 
 /** The points of a lead's profile by ruleset. */
 function profileShares({ profile }: LeadDocument): { ruleset_id: string; score: number }[] {
-  const shares = new Map<string, number>();
-  for (const { ruleset_id, points } of profile?.given ?? [])
-    shares.set(ruleset_id, (shares.get(ruleset_id) ?? 0) + points);
-  return [...shares].map(([ruleset_id, score]) => ({ ruleset_id, score }));
+  if (!profile) return [];
+  return pointsByRuleset(profile.given, profile.held).map(({ ruleset_id, points }) => ({ ruleset_id, score: points }));
 }

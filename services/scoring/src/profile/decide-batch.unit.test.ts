@@ -1,6 +1,6 @@
 // Laws of profile scores over random histories: batches, replays, sums of entries, and a plain second computation.
 import { describe, expect, test } from '@jest/globals';
-import { records } from '@lead-scoring/contracts';
+import { records, routeDeclarations } from '@lead-scoring/contracts';
 import {
   emptyConfiguration,
   evolveConfiguration,
@@ -9,6 +9,7 @@ import {
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
+import { pointsByRuleset } from '../condition-rules/limits-model.js';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import { foldAdjusted } from '../leads/fold-adjusted.js';
@@ -28,6 +29,8 @@ import {
   ouId,
   removeMapping,
   setProfileRulesActive,
+  updateRule,
+  updateRuleset,
 } from '../testing/builders.js';
 import { withProfiles } from './decide-batch.js';
 import { emptyProfile } from './state.js';
@@ -46,6 +49,7 @@ function configured(
 const start = configured(
   emptyConfiguration(ouId),
   createRuleset('Fit', { score_type: 'profile' }),
+  createRuleset('Market', { score_type: 'profile' }),
   createRule('view', { weight: 3 }),
   addMapping('seniority', 'seniority', 'title', { first_of: ['vp', 'analyst'] }),
   addMapping('size', 'size', 'employees', 'number'),
@@ -110,6 +114,12 @@ const change = fc.constantFrom<ConfigurationCommand>(
   setProfileRulesActive(['large', 'known'], true),
   removeMapping('size'),
   addMapping('size', 'size', 'employees', 'number'),
+  updateRule('vp', { weight: 5 }),
+  updateRule('vp', { conditions: [{ field: 'seniority', operator: 'exists' }], label: 'Known' }),
+  updateRule('large', { ruleset_id: idOf('Market') }),
+  updateRule('large', { ruleset_id: idOf('Fit') }),
+  updateRuleset('Fit', { max_score: 10 }),
+  updateRuleset('Fit', { max_score: null, min_score: -1 }),
 );
 const history = fc.array(
   fc.record({
@@ -199,10 +209,14 @@ describe('profile scores', () => {
             { at: hour(1_000), range_hours: 100_000 },
           );
           expect(explained.unattributed).toBe(0);
-          expect(explained.top_drivers.reduce((sum, { total }) => sum + total, 0)).toBe(score);
+          expect(routeDeclarations.scoreExplanation.safeParse(explained).error).toBeUndefined();
+          const held = (explained.adjustments ?? []).reduce((sum, { points }) => sum + points, 0);
+          expect(explained.top_drivers.reduce((sum, { total }) => sum + total, 0) + held).toBe(score);
           expect(explained.profile_entries).toHaveLength(
-            decisions.reduce((sum, { adjustments }) => sum + adjustments.length, 0),
+            decisions.flatMap(({ adjustments }) => adjustments).filter(({ rule_id }) => rule_id).length,
           );
+          const standing = lead.profile ?? emptyProfile;
+          expect(pointsByRuleset(standing.given, standing.held).reduce((sum, { points }) => sum + points, 0)).toBe(score);
           expect(lead.score).toBe(3 * lead.event_count);
         }
       }),

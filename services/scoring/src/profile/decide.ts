@@ -2,7 +2,9 @@
 // records the differences to the points that it has.
 import type { Alias, LeadFields } from '@lead-scoring/contracts';
 import { profileOf } from '@lead-scoring/scoring-domain';
+import { heldChanges } from '../condition-rules/limits-model.js';
 import { pointChanges } from '../condition-rules/points-model.js';
+import { matchingRules } from '../condition-rules/rules-model.js';
 import type { CompiledProfile } from './profile-model.js';
 import { emptyProfile, type LeadProfile, type ProfileAdjustment } from './state.js';
 
@@ -13,10 +15,21 @@ export interface ProfiledLead {
   readonly profile?: LeadProfile | undefined;
 }
 
-/** The changes of points: of rules that no longer match or have another weight, then of rules that begin to match. */
+/** The changes of points: of rules that no longer match or have another weight, of rules that begin to match, of limits. */
 export function profileAdjustments(lead: ProfiledLead, compiled: CompiledProfile): ProfileAdjustment[] {
-  const { values, given } = lead.profile ?? emptyProfile;
+  const { values, given, held = [] } = lead.profile ?? emptyProfile;
   if (given.length === 0 && compiled.rules.length === 0) return [];
   const profile = profileOf({ ...lead, values });
-  return pointChanges(given, compiled, profile).map((change) => ({ reason: 'profile_rule', ...change }));
+  const changes = pointChanges(given, compiled, profile).map((change) => ({
+    reason: 'profile_rule' as const,
+    ...change,
+  }));
+  if (compiled.ranges.size === 0 && held.length === 0) return changes;
+  return [
+    ...changes,
+    ...heldChanges(held, matchingRules(compiled, profile), compiled.ranges).map((change) => ({
+      reason: 'held_by_ruleset' as const,
+      ...change,
+    })),
+  ];
 }

@@ -12,6 +12,8 @@ import {
   otherOuId,
   removeMapping,
   setProfileRulesActive,
+  updateRule,
+  updateRuleset,
 } from '../testing/builders.js';
 import { startRig, type Rig } from '../testing/rig.js';
 
@@ -106,6 +108,32 @@ describe('a profile score', () => {
         { version: 1, leads_moved: 2, leads_moved_is_estimate: false },
       ],
     });
+  });
+
+  test('follows a changed rule and the limits of its ruleset with the next event of the lead', async () => {
+    await rig.score([views('eve', 'VP')]);
+    expect(await rig.request(updateRule('vp', { weight: 30, label: 'Buyer' }))).toMatchObject({
+      result: { weight: 30, version: 4, label: 'Buyer' },
+    });
+    await rig.request(updateRuleset('Fit', { max_score: 15 }));
+    expect(await scoreOf('eve')).toMatchObject({ scores: { profile: 12 } });
+    await rig.score([views('eve', 'VP')]);
+    expect(await scoreOf('eve')).toMatchObject({
+      scores: { profile: 15 },
+      rulesets: [{ score: 10 }, { ruleset_id: idOf('Fit'), score: 15 }],
+    });
+    expect(await explain('eve')).toMatchObject({
+      score: 15,
+      unattributed: 0,
+      adjustments: [{ reason: 'held_by_ruleset', points: -7, text: 'Fit: 7 points held back, at most 15 a lead' }],
+      profile_entries: [
+        { points: 10, words: '+10: the weight of "Buyer" (seniority is "vp") was changed from 20 to 30.' },
+        { points: -8 },
+        { words: expect.stringContaining('"Decision maker"') },
+      ],
+    });
+    await rig.request(updateRule('vp', { weight: 20, label: 'Decision maker' }));
+    await rig.request(updateRuleset('Fit', { max_score: null }));
   });
 
   test('of a deleted lead is gone, and a later lead of its alias starts anew', async () => {

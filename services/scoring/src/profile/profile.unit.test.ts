@@ -6,11 +6,14 @@ import {
   configurationRecords,
   emptyConfiguration,
   evolveConfiguration,
+  isDeletedRule,
   mappedValue,
   packConfiguration,
   profileChanges,
+  ruleWordsAsOf,
   unpackConfiguration,
   withProfileChanges,
+  type ConfigurationEvent,
   type ProfileValues,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
@@ -23,13 +26,16 @@ import {
   createProfileRule,
   createRule,
   createRuleset,
+  deleteRule,
   idOf,
   ouId,
   removeMapping,
   setProfileRulesActive,
   setRulesActive,
+  updateRule,
   updateRuleset,
 } from '../testing/builders.js';
+import { concernsRule, versionsOf } from '../rule-history/version-model.js';
 import { profileAdjustments, type ProfiledLead } from './decide.js';
 import { compileProfile } from './profile-model.js';
 import { emptyProfile, withProfilePoints } from './state.js';
@@ -124,6 +130,105 @@ describe('rules over profiles', () => {
     });
     const known = createProfileRule('known', [{ field: 'email_domain', operator: 'exists' }]);
     expect(resultOf(known, given(fit, known))).not.toHaveProperty('warnings');
+  });
+});
+
+describe('a change of a profile rule', () => {
+  const isLarge: AttributeFilter[] = [{ field: 'size', operator: 'gte', value: 100 }];
+  const two = given(
+    fit,
+    createRuleset('Market', { score_type: 'profile' }),
+    createRuleset('Intent'),
+    createProfileRule('vp', isVp, { label: 'Decision maker' }),
+  );
+  const after = (command: ConfigurationCommand) => {
+    const decision = decided(command, two);
+    if (decision.outcome === 'rejected') throw new Error(decision.message);
+    return decision.events.reduce(evolveConfiguration, two);
+  };
+
+  test('makes the next version with the named fields; null removes the label', () => {
+    const command = updateRule('vp', { conditions: isLarge, weight: -3, label: null });
+    expect(decided(command, two)).toMatchObject({ events: [{ type: 'ProfileRuleUpdated' }] });
+    expect(resultOf(command, after(command))).toEqual({
+      id: idOf('vp'),
+      ruleset_id: idOf('Fit'),
+      conditions: isLarge,
+      filter_label: 'size is at least 100',
+      weight: -3,
+      active: true,
+      version: 2,
+      created_at: at,
+      updated_at: at,
+      warnings: [expect.objectContaining({ code: 'profile_field_not_fed' })],
+    });
+  });
+
+  test('that changes nothing makes no version', () => {
+    expect(decided(updateRule('vp', { weight: 20, conditions: isVp }), two)).toEqual({
+      outcome: 'done',
+      events: [],
+    });
+  });
+
+  test('keeps the words of the versions before for explanations, and the rule is not a deleted one', () => {
+    const changed = after(updateRule('vp', { conditions: isLarge, label: 'Large' }));
+    expect(ruleWordsAsOf(changed, idOf('vp'), 1)).toMatchObject({
+      label: 'Decision maker',
+      filter_label: 'title contains "vp"',
+    });
+    expect(isDeletedRule(changed, idOf('vp'))).toBe(false);
+    expect(decided(createProfileRule('vp', isVp), changed)).toEqual({ outcome: 'done', events: [] });
+  });
+
+  test('moves it to another profile ruleset, and to no other: 400; to an unknown one: 404', () => {
+    const moved = after(updateRule('vp', { ruleset_id: idOf('Market') }));
+    expect(moved.profile?.rules.get(idOf('vp'))).toMatchObject({ ruleset_id: idOf('Market'), version: 2 });
+    expect(decided(updateRule('vp', { ruleset_id: idOf('Intent') }), two)).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ path: 'body.ruleset_id' }],
+    });
+    expect(decided(updateRule('vp', { ruleset_id: idOf('nowhere') }), two)).toMatchObject({
+      code: 'ruleset_not_found',
+    });
+  });
+
+  test.each(['event_type', 'attribute_filters', 'max_count', 'starts_at', 'icon'] as const)(
+    'with %s, which engagement rules have, is refused and says so: 400',
+    (field) => {
+      const values = { event_type: 'Page View', attribute_filters: [], max_count: 3, starts_at: at, icon: null };
+      expect(decided(updateRule('vp', { [field]: values[field] }), two)).toMatchObject({
+        code: 'invalid_request',
+        errors: [{ path: `body.${field}` }],
+      });
+    },
+  );
+
+  test('with conditions is refused for an engagement rule: 400', () => {
+    expect(decided(updateRule('view', { conditions: isVp }), given(createRule('view')))).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ path: 'body.conditions' }],
+    });
+  });
+
+  test('is a version of its history, with the fields that it changed', () => {
+    const events = [createProfileRule('vp', isVp), updateRule('vp', { weight: 5 }), deleteRule('vp')].reduce<{
+      state: ScoringConfiguration;
+      log: ConfigurationEvent[];
+    }>(
+      ({ state, log }, command) => {
+        const decision = decided(command, state);
+        const made = decision.outcome === 'done' ? decision.events : [];
+        return { state: made.reduce(evolveConfiguration, state), log: [...log, ...made] };
+      },
+      { state: given(fit), log: [] },
+    ).log;
+    expect(events.every((event) => concernsRule(event, idOf('vp')))).toBe(true);
+    expect(versionsOf(events, idOf('vp'))).toMatchObject([
+      { version: 1, change: 'created' },
+      { version: 2, change: 'changed', fields: [{ field: 'weight', before: 20, after: 5 }] },
+      { version: 3, change: 'deleted' },
+    ]);
   });
 });
 
@@ -353,6 +458,45 @@ describe('points of a profile', () => {
     ).toMatchObject([{ rule_version: 1, points: -20 }]);
   });
 
+  test('of a rule that moved to another ruleset are taken in the one and given in the other', () => {
+    const market = createRuleset('Market', { score_type: 'profile' });
+    const has = withProfilePoints(undefined, {
+      score: 20,
+      adjustments: profileAdjustments(leadWith('VP'), compiled(vp)),
+    });
+    const moved = compiled(market, vp, updateRule('vp', { ruleset_id: idOf('Market') }));
+    const adjustments = profileAdjustments(leadWith('VP', has), moved);
+    expect(adjustments).toMatchObject([
+      { ruleset_id: idOf('Fit'), points: -20 },
+      { ruleset_id: idOf('Market'), points: 20 },
+    ]);
+    const after = withProfilePoints(has, { score: 20, adjustments });
+    expect(after.given).toMatchObject([{ rule_id: idOf('vp'), rule_version: 2, ruleset_id: idOf('Market') }]);
+    expect(profileAdjustments(leadWith('VP', after), moved)).toEqual([]);
+  });
+
+  test('are held within the limits of their ruleset, and released with the points that were held', () => {
+    const limited = (...commands: ConfigurationCommand[]) =>
+      compiled(updateRuleset('Fit', { max_score: 25, min_score: -10 }), ...commands);
+    const second = createProfileRule('title', [{ field: 'title', operator: 'exists' }], { weight: 15 });
+    const both = profileAdjustments(leadWith('VP'), limited(vp, second));
+    expect(both).toMatchObject([
+      { points: 20 },
+      { points: 15 },
+      { reason: 'held_by_ruleset', ruleset_id: idOf('Fit'), points: -10 },
+    ]);
+    const has = withProfilePoints(undefined, { score: 25, adjustments: both });
+    expect(profileAdjustments(leadWith('VP', has), limited(vp, second))).toEqual([]);
+    expect(profileAdjustments(leadWith('Analyst', has), limited(vp, second))).toMatchObject([
+      { points: -20 },
+      { reason: 'held_by_ruleset', points: 10 },
+    ]);
+    // A limit that is taken away gives back what it held.
+    expect(profileAdjustments(leadWith('VP', has), compiled(vp, second))).toMatchObject([
+      { reason: 'held_by_ruleset', points: 10 },
+    ]);
+  });
+
   test('an OU that never configured profile scoring has nothing to decide', () => {
     expect(compileProfile(given(createRule('view')))).toBeNull();
     expect(compileProfile(given(fit))).toBeNull();
@@ -410,6 +554,15 @@ describe('a test of rules', () => {
       [null, true, 7, 'Matches: tags is "b", and tags is "a", "b".'],
       [null, false, 0, 'Does not match: the rule asks that tags is "c", but tags is "a", "b".'],
     ]);
+  });
+
+  test('counts what limits of rulesets hold, and says so', () => {
+    const limited = given(fit, updateRuleset('Fit', { max_score: 12 }), createProfileRule('vp', isVp));
+    expect(testProfile({ title: 'VP' }, limited, [{ conditions: isVp, weight: 7 }])).toMatchObject({
+      points: 19,
+      held: [{ ruleset_id: idOf('Fit'), points: -8, why: 'The ruleset "Fit" gives at most 12.' }],
+    });
+    expect(testProfile({ title: 'Analyst' }, limited, [])).not.toHaveProperty('held');
   });
 
   test('gives the points that a decision gives', () => {

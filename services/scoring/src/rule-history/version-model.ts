@@ -20,6 +20,7 @@ export function concernsRule(event: ConfigurationEvent, ruleId: string): boolean
     case 'RuleUpdated':
     case 'RuleDeleted':
     case 'ProfileRuleCreated':
+    case 'ProfileRuleUpdated':
       return event.payload.rule_id === ruleId;
     case 'RulesActivationChanged':
     case 'ProfileRulesActivationChanged':

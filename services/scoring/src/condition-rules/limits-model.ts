@@ -1,0 +1,76 @@
+// The limits of rulesets whose rules have conditions: how many points they hold of the rules that match now. Pure.
+import {
+  rulesetLimitsOf,
+  type ConditionRule,
+  type RulesetLimits,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import type { GivenPoints } from './points-model.js';
+
+/** The limits of rulesets that have any. */
+export type RulesetRanges = ReadonlyMap<string, RulesetLimits>;
+
+/** The points that keep the sum of a ruleset within its limits: negative above its max_score. */
+export interface HeldPoints {
+  readonly ruleset_id: string;
+  readonly points: number;
+}
+
+/** The limits of the rulesets of these rules. */
+export function rangesOf(
+  rules: Iterable<Pick<ConditionRule, 'ruleset_id'>>,
+  rulesets: ScoringConfiguration['rulesets'],
+): RulesetRanges {
+  const ranges = new Map<string, RulesetLimits>();
+  for (const { ruleset_id } of rules) {
+    const limits = rulesetLimitsOf(rulesets.get(ruleset_id) ?? {});
+    if (limits.min_score !== undefined || limits.max_score !== undefined) ranges.set(ruleset_id, limits);
+  }
+  return ranges;
+}
+
+/** What the limits hold of the rules that match, by ruleset; a ruleset of which nothing is held has no entry. */
+export function heldPoints(
+  matching: readonly Pick<ConditionRule, 'ruleset_id' | 'weight'>[],
+  ranges: RulesetRanges,
+): Map<string, number> {
+  const held = new Map<string, number>();
+  for (const [rulesetId, { min_score = -Infinity, max_score = Infinity }] of ranges) {
+    let sum = 0;
+    for (const { ruleset_id, weight } of matching) if (ruleset_id === rulesetId) sum += weight;
+    const points = Math.min(Math.max(sum, min_score), max_score) - sum;
+    if (points !== 0) held.set(rulesetId, points);
+  }
+  return held;
+}
+
+/** The differences between what limits hold now and what they held before. */
+export function heldChanges(
+  before: readonly HeldPoints[],
+  matching: readonly Pick<ConditionRule, 'ruleset_id' | 'weight'>[],
+  ranges: RulesetRanges,
+): HeldPoints[] {
+  const due = heldPoints(matching, ranges);
+  const known = new Map(before.map(({ ruleset_id, points }) => [ruleset_id, points]));
+  return [...new Set([...known.keys(), ...due.keys()])].flatMap((ruleset_id) => {
+    const points = (due.get(ruleset_id) ?? 0) - (known.get(ruleset_id) ?? 0);
+    return points === 0 ? [] : [{ ruleset_id, points }];
+  });
+}
+
+/** Folds changes of what limits hold. */
+export function withHeldChanges(
+  before: readonly HeldPoints[],
+  changes: readonly HeldPoints[],
+): readonly HeldPoints[] {
+  if (changes.length === 0) return before;
+  return pointsByRuleset([], [...before, ...changes]).filter(({ points }) => points !== 0);
+}
+
+/** Points by ruleset, as limits hold them. */
+export function pointsByRuleset(given: readonly GivenPoints[], held: readonly HeldPoints[] = []): HeldPoints[] {
+  const sums = new Map<string, number>();
+  for (const { ruleset_id, points } of [...given, ...held])
+    sums.set(ruleset_id, (sums.get(ruleset_id) ?? 0) + points);
+  return [...sums].map(([ruleset_id, points]) => ({ ruleset_id, points }));
+}
