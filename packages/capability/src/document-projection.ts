@@ -40,11 +40,16 @@ export interface DocumentProjectionDeclaration<
 
 const defaultCachedDocuments = 1_000;
 
-/** Declares a projection of one document for each id. */
+/**
+ * Declares a projection of one document for each id. The type says that it is a projection: the compiler would otherwise take a policy
+ * that writes the same events for a subtype of it, and drop the policy from a service's list.
+ */
 export function documentProjection<
   Event extends FoldedEvent,
   Stored extends GuardedDocument & { _id: Binary },
->(declaration: DocumentProjectionDeclaration<Event, Stored>): Capability<never, Event['type']> {
+>(
+  declaration: DocumentProjectionDeclaration<Event, Stored>,
+): Capability<never, Event['type']> & { readonly kind: 'projection' } {
   const { name, events, collection } = declaration;
   return {
     name,

@@ -3,6 +3,7 @@ export * from './common.js';
 export * from './vocabulary/actor.js';
 export * from './vocabulary/credential-secrets.js';
 export * from './vocabulary/decay.js';
+export * from './vocabulary/deals.js';
 export * from './vocabulary/distinct-values.js';
 export * from './vocabulary/event-types.js';
 export type { AttributeFilterForm } from './vocabulary/filter-forms.js';

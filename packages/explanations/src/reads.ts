@@ -16,11 +16,18 @@ export const explanationReads = {
     EngagementLevelsSet: 'taken',
     // Ignored: the decision before it says the score, from which the level follows.
     LeadLevelChanged: 'ignored',
+    // Explained are the scores of leads.
+    DealScored: 'ignored',
+    DealLeadRemoved: 'ignored',
+    DealRemoved: 'ignored',
+    DealsIgnored: 'ignored',
     ProfileRuleCreated: 'taken',
     ProfileRuleUpdated: 'taken',
     ProfileRulesActivationChanged: 'taken',
     ProfileMappingAdded: 'taken',
     ProfileMappingRemoved: 'taken',
+    DealRuleCreated: 'taken',
+    DealRuleUpdated: 'taken',
     ProfileLevelsSet: 'taken',
     ScoringGridSet: 'taken',
     FilterCreated: 'taken',

@@ -35,3 +35,22 @@ export function withRulesActive(
   }
   return changed;
 }
+
+/** The parts of a configuration that have rules over conditions. */
+interface ConditionRules {
+  readonly profile?: { readonly rules: ReadonlyMap<string, ConditionRule> } | undefined;
+  readonly deals?: { readonly rules: ReadonlyMap<string, ConditionRule> } | undefined;
+}
+
+/** All rules over conditions, whatever their kind. */
+export function conditionRulesOf({ profile, deals }: ConditionRules): ConditionRule[] {
+  return [profile, deals].flatMap((part) => [...(part?.rules.values() ?? [])]);
+}
+
+/** A rule over conditions, whatever its kind. */
+export function conditionRuleOf(
+  { profile, deals }: ConditionRules,
+  ruleId: string,
+): ConditionRule | undefined {
+  return profile?.rules.get(ruleId) ?? deals?.rules.get(ruleId);
+}

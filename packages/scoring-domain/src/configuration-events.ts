@@ -1,5 +1,6 @@
 // The events of scoring that make an OU's configuration.
 import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
+import type { DealConfigurationEvent } from './deal-configuration.js';
 import type { ProfileConfigurationEvent } from './profile-configuration.js';
 import type { DecayEvent } from './decays/decay-configuration.js';
 import type { FilterEvent } from './filters/saved-filter.js';
@@ -14,6 +15,7 @@ export type ConfigurationEvent =
   | { type: 'RulesActivationChanged'; payload: records.RulesActivationChanged }
   | { type: 'EngagementLevelsSet'; payload: records.EngagementLevelsSet }
   | ProfileConfigurationEvent
+  | DealConfigurationEvent
   | { type: 'ProfileLevelsSet'; payload: records.ProfileLevelsSet }
   | { type: 'ScoringGridSet'; payload: records.ScoringGridSet }
   | FilterEvent
@@ -36,6 +38,8 @@ export const configurationRecords: {
   ProfileRulesActivationChanged: records.profileRulesActivationChanged,
   ProfileMappingAdded: records.profileMappingAdded,
   ProfileMappingRemoved: records.profileMappingRemoved,
+  DealRuleCreated: records.dealRuleCreated,
+  DealRuleUpdated: records.dealRuleUpdated,
   ProfileLevelsSet: records.profileLevelsSet,
   ScoringGridSet: records.scoringGridSet,
   FilterCreated: records.filterCreated,

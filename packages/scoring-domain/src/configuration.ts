@@ -1,8 +1,16 @@
 // An OU's scoring configuration, folded from its events. Scoring decides with it; share and notification explain with their own
 // folds of it. Pure.
 import { filterLabel, type Grid, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import { conditionRuleOf, type ConditionRule } from './condition-rules.js';
 import type { ConfigurationEvent } from './configuration-events.js';
 import { evolveDecays, noDecays, type DecayConfiguration } from './decays/decay-configuration.js';
+import {
+  dealEventType,
+  evolveDealRules,
+  noDeals,
+  type DealConfiguration,
+  type DealConfigurationEvent,
+} from './deal-configuration.js';
 import { shortenLabel } from './filter-label.js';
 import { ruleLimitsOf, rulesetLimitsOf } from './limits.js';
 import {
@@ -35,6 +43,8 @@ export interface ScoringConfiguration {
   readonly former_rulesets: ReadonlyMap<string, FormerRuleset>;
   /** Absent until profile scoring is configured for the first time. */
   readonly profile?: ProfileConfiguration;
+  /** Absent until the first deal rule is created. */
+  readonly deals?: DealConfiguration;
   /** Absent until they are set for the first time. */
   readonly profile_levels?: readonly EngagementLevel[];
   /** Absent where there is none. */
@@ -85,14 +95,8 @@ export function evolveConfiguration(
       return { ...withoutRule(configuration, event.payload.rule_id), version };
     case 'RulesetDeleted':
       return { ...withoutRuleset(configuration, event.payload.ruleset_id), version };
-    case 'RulesActivationChanged': {
-      const { active, at: updated_at, actor: changed_by } = event.payload;
-      const changed = event.payload.rules.flatMap(({ rule_id, version: own }) => {
-        const known = configuration.rules.get(rule_id);
-        return known ? [{ ...known, active, version: own, updated_at, changed_by }] : [];
-      });
-      return { ...withRules(configuration, changed), version };
-    }
+    case 'RulesActivationChanged':
+      return { ...withActivation(configuration, event.payload), version };
     case 'EngagementLevelsSet':
       return { ...configuration, version, levels: event.payload.levels };
     case 'ProfileLevelsSet':
@@ -105,6 +109,9 @@ export function evolveConfiguration(
     case 'ProfileMappingAdded':
     case 'ProfileMappingRemoved':
       return { ...withProfileEvent(configuration, event), version };
+    case 'DealRuleCreated':
+    case 'DealRuleUpdated':
+      return { ...withDealEvent(configuration, event), version };
     case 'FilterCreated':
     case 'FilterUpdated':
     case 'FilterDeleted':
@@ -130,6 +137,17 @@ function withGrid(configuration: ScoringConfiguration, grid: Grid | null): Scori
   return changed;
 }
 
+function withActivation(
+  configuration: ScoringConfiguration,
+  { active, rules, at: updated_at, actor: changed_by }: records.RulesActivationChanged,
+): ScoringConfiguration {
+  const changed = rules.flatMap(({ rule_id, version }) => {
+    const known = configuration.rules.get(rule_id);
+    return known ? [{ ...known, active, version, updated_at, changed_by }] : [];
+  });
+  return withRules(configuration, changed);
+}
+
 /** Adds or replaces rules. When the wording of a rule changes, its earlier wording is kept. */
 export function withRules(
   configuration: ScoringConfiguration,
@@ -145,47 +163,75 @@ export function withRules(
   return { ...configuration, rules, former: withFormerWords(configuration.former, reworded) };
 }
 
-/** When the wording of a profile rule changes, its earlier wording is kept. */
 function withProfileEvent(
   configuration: ScoringConfiguration,
   event: ProfileConfigurationEvent,
 ): ScoringConfiguration {
-  const before = configuration.profile ?? noProfile;
+  const { profile: before = noProfile } = configuration;
   const profile = evolveProfile(before, event);
   if (event.type !== 'ProfileRuleUpdated') return { ...configuration, profile };
   const { rule_id } = event.payload;
-  const [known, changed] = [before.rules.get(rule_id), profile.rules.get(rule_id)].map(
-    (rule) => rule && { ...rule, event_type: profileEventType },
+  return withFormerConditions(
+    { ...configuration, profile },
+    [before.rules.get(rule_id), profile.rules.get(rule_id)],
+    profileEventType,
   );
-  const isReworded = known && changed && !hasSameWords(known, changed);
-  return {
-    ...configuration,
-    profile,
-    ...(isReworded && { former: withFormerWords(configuration.former, [known]) }),
-  };
+}
+
+function withDealEvent(
+  configuration: ScoringConfiguration,
+  event: DealConfigurationEvent,
+): ScoringConfiguration {
+  const { deals: before = noDeals } = configuration;
+  const deals = evolveDealRules(before, event);
+  const { rule_id } = event.payload;
+  return withFormerConditions(
+    { ...configuration, deals },
+    [before.rules.get(rule_id), deals.rules.get(rule_id)],
+    dealEventType,
+  );
+}
+
+/** When the wording of a rule over conditions changes, its earlier wording is kept. */
+function withFormerConditions(
+  configuration: ScoringConfiguration,
+  [before, after]: [ConditionRule | undefined, ConditionRule | undefined],
+  event_type: string,
+): ScoringConfiguration {
+  if (!before || !after || hasSameWords({ ...before, event_type }, { ...after, event_type }))
+    return configuration;
+  return { ...configuration, former: withFormerWords(configuration.former, [{ ...before, event_type }]) };
 }
 
 /** Removes a rule. Its wording is kept for the explanations of points that it gave. */
 function withoutRule(configuration: ScoringConfiguration, ruleId: string): ScoringConfiguration {
   const known = configuration.rules.get(ruleId);
-  if (!known) return withoutProfileRule(configuration, ruleId);
+  if (!known) return withoutConditionRule(configuration, ruleId);
   const rules = new Map(configuration.rules);
   rules.delete(ruleId);
   return { ...configuration, rules, former: withFormerWords(configuration.former, [known]) };
 }
 
-/** Removes a profile rule. Its wording is kept for explanations, and its id is not used again. */
-function withoutProfileRule(configuration: ScoringConfiguration, ruleId: string): ScoringConfiguration {
-  const { profile, former } = configuration;
-  const known = profile?.rules.get(ruleId);
-  if (!profile || !known) return configuration;
-  const rules = new Map(profile.rules);
-  rules.delete(ruleId);
+/** Removes a rule over conditions. Its wording is kept for explanations, and its id is not used again. */
+function withoutConditionRule(configuration: ScoringConfiguration, ruleId: string): ScoringConfiguration {
+  const { profile, deals, former } = configuration;
+  const known = conditionRuleOf(configuration, ruleId);
+  if (!known) return configuration;
+  const isOfProfiles = profile?.rules.has(ruleId) === true;
   return {
     ...configuration,
-    profile: { ...profile, rules },
-    former: withFormerWords(former, [{ ...known, event_type: profileEventType }]),
+    ...(profile && isOfProfiles && { profile: { ...profile, rules: without(profile.rules, ruleId) } }),
+    ...(deals && !isOfProfiles && { deals: { ...deals, rules: without(deals.rules, ruleId) } }),
+    former: withFormerWords(former, [
+      { ...known, event_type: isOfProfiles ? profileEventType : dealEventType },
+    ]),
   };
+}
+
+function without<Value>(values: ReadonlyMap<string, Value>, key: string): ReadonlyMap<string, Value> {
+  const kept = new Map(values);
+  kept.delete(key);
+  return kept;
 }
 
 /** Number of deleted rulesets that are kept, the latest deleted. */

@@ -7,6 +7,7 @@ export * from './contributions.js';
 export * from './decays/decay-configuration.js';
 export * from './decays/forecast.js';
 export * from './decays/ticks.js';
+export * from './deal-configuration.js';
 export * from './explanation.js';
 export * from './grid.js';
 export * from './level-crossing.js';

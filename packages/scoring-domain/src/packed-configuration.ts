@@ -1,6 +1,7 @@
 // The text form in which services store a configuration.
 import type { Grid, routeDeclarations } from '@lead-scoring/contracts';
 import type { FormerRuleset, ScoringConfiguration } from './configuration.js';
+import { packedDeals, unpackedDeals, type PackedDeals } from './deal-configuration.js';
 import { packedProfile, unpackedProfile, type PackedProfile } from './profile-configuration.js';
 import type { DecayConfiguration, DecayRule } from './decays/decay-configuration.js';
 import type { FormerRule } from './rule-words.js';
@@ -12,8 +13,8 @@ type Ruleset = routeDeclarations.Ruleset;
 
 /** Serialises a configuration as one JSON text. `unpackConfiguration` reads it back. */
 export function packConfiguration(configuration: ScoringConfiguration): string {
-  const { rulesets, rules, levels, filters, former, former_rulesets, profile, profile_levels, grid, decays } =
-    configuration;
+  const { rulesets, rules, levels, filters, former, former_rulesets, profile, deals } = configuration;
+  const { profile_levels, grid, decays } = configuration;
   return JSON.stringify({
     rulesets: [...rulesets.values()],
     rules: [...rules.values()],
@@ -21,6 +22,7 @@ export function packConfiguration(configuration: ScoringConfiguration): string {
     ...(filters.size > 0 && { filters: [...filters.values()] }),
     ...(former.size > 0 && { former: [...former] }),
     ...(profile && { profile: packedProfile(profile) }),
+    ...(deals && { deals: packedDeals(deals) }),
     ...(former_rulesets.size > 0 && { former_rulesets: [...former_rulesets] }),
     ...(profile_levels && { profile_levels }),
     ...(grid && { grid }),
@@ -41,6 +43,7 @@ export function unpackConfiguration(
     filters = [],
     former = [],
     profile,
+    deals,
     former_rulesets = [],
     profile_levels,
     grid,
@@ -52,6 +55,7 @@ export function unpackConfiguration(
     filters?: SavedFilter[];
     former?: [string, FormerRule[]][];
     profile?: PackedProfile;
+    deals?: PackedDeals;
     former_rulesets?: [string, FormerRuleset][];
     profile_levels?: EngagementLevel[];
     grid?: Grid;
@@ -65,6 +69,7 @@ export function unpackConfiguration(
     filters: new Map(filters.map((filter) => [filter.id, filter])),
     former: new Map(former),
     ...(profile && { profile: unpackedProfile(profile) }),
+    ...(deals && { deals: unpackedDeals(deals) }),
     former_rulesets: new Map(former_rulesets),
     ...(profile_levels && { profile_levels }),
     ...(grid && { grid }),

@@ -42,6 +42,46 @@ export function explainProfile(
   const from = new Date(
     Math.max(Date.parse(at) - range_hours * 3_600_000, -62_167_219_200_000),
   ).toISOString();
+  const { drivers, held, entries, listed, later } = tallyOf(decisions, current, { at, from });
+  const score = lead.score - later;
+  const adjustments = adjustmentsOf(held, current);
+  return {
+    lead_id: lead.id,
+    lead_name: lead.name,
+    score_type: 'profile',
+    score,
+    level: levelOf(then.profile_levels ?? [], score),
+    top_drivers: largestFirst(drivers.values()).slice(0, shownDrivers),
+    ...(adjustments.length > 0 && { adjustments }),
+    snapshot: activeWeights(then),
+    decay_applied: 0,
+    range_hours,
+    at,
+    unattributed: score - listed,
+    entries: [],
+    entries_total: entries.length,
+    profile_entries: entries.reverse().slice(0, shownEntries),
+  };
+}
+
+/** What decisions gave up to a moment. */
+interface ProfileTally {
+  readonly drivers: ReadonlyMap<string, Driver>;
+  readonly held: ReadonlyMap<string, HeldSum>;
+  /** The oldest first. */
+  readonly entries: ProfileEntry[];
+  /** Points up to the moment. */
+  readonly listed: number;
+  /** Points after it. */
+  readonly later: number;
+}
+
+/** @param from entries begin then */
+function tallyOf(
+  decisions: readonly ProfileDecision[],
+  current: ScoringConfiguration,
+  { at, from }: { at: string; from: string },
+): ProfileTally {
   const rules = (current.profile ?? noProfile).rules;
   const drivers = new Map<string, Driver>();
   const held = new Map<string, HeldSum>();
@@ -78,25 +118,7 @@ export function explainProfile(
       });
     }
   }
-  const score = lead.score - later;
-  const adjustments = adjustmentsOf(held, current);
-  return {
-    lead_id: lead.id,
-    lead_name: lead.name,
-    score_type: 'profile',
-    score,
-    level: levelOf(then.profile_levels ?? [], score),
-    top_drivers: largestFirst(drivers.values()).slice(0, shownDrivers),
-    ...(adjustments.length > 0 && { adjustments }),
-    snapshot: activeWeights(then),
-    decay_applied: 0,
-    range_hours,
-    at,
-    unattributed: score - listed,
-    entries: [],
-    entries_total: entries.length,
-    profile_entries: entries.reverse().slice(0, shownEntries),
-  };
+  return { drivers, held, entries, listed, later };
 }
 
 type HeldSum = Pick<Adjustment, 'points' | 'count' | 'last_at'>;

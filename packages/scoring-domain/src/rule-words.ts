@@ -1,6 +1,7 @@
 // The words that explanations use for a rule: those of now, those of its earlier versions, and those of deleted rules. The words
 // that are kept of the past are bounded in size, so that a configuration fits into one document. Pure.
 import type { routeDeclarations } from '@lead-scoring/contracts';
+import { conditionRuleOf, type ConditionRule } from './condition-rules.js';
 import { hasSameLimits, ruleLimitsOf, type RuleLimits } from './limits.js';
 
 type Rule = routeDeclarations.Rule;
@@ -18,7 +19,8 @@ export type FormerRules = ReadonlyMap<string, readonly FormerRule[]>;
 
 interface KnownRules {
   readonly rules: ReadonlyMap<string, Rule>;
-  readonly profile?: { readonly rules: ReadonlyMap<string, unknown> };
+  readonly profile?: { readonly rules: ReadonlyMap<string, ConditionRule> };
+  readonly deals?: { readonly rules: ReadonlyMap<string, ConditionRule> };
   readonly former: FormerRules;
 }
 
@@ -42,8 +44,8 @@ export function ruleWordsAsOf(
 }
 
 /** Whether the rule was deleted: its words are known, and the rule is not. */
-export function isDeletedRule({ rules, profile, former }: KnownRules, ruleId: string): boolean {
-  return former.has(ruleId) && !rules.has(ruleId) && !profile?.rules.has(ruleId);
+export function isDeletedRule(known: KnownRules, ruleId: string): boolean {
+  return known.former.has(ruleId) && !known.rules.has(ruleId) && !conditionRuleOf(known, ruleId);
 }
 
 /** Keeps the present wording of rules that are changed or deleted. */

@@ -62,6 +62,9 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   searchLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
   getScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   explainScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
+  listDeals: [empty(({ leadId }) => ({ query: { lead_id: leadId } }))],
+  getDeal: [missing(({ dealId }) => ({ parameters: { id: dealId } }))],
+  listIgnoredDeals: [nothing],
   resetScores: [missing(({ leadId }) => ({ parameters: { leadID: leadId }, body: {} }))],
   deleteLead: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   createShare: [missing(({ leadId }) => ({ parameters: { id: leadId } }))],
@@ -116,6 +119,13 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   deleteRuleset: [missing(({ rulesetId }) => ({ parameters: { id: rulesetId } }))],
   createRule: [
     missing(({ rulesetId }) => ({ body: { ruleset_id: rulesetId, event_type: 'Page View', weight: 1 } })),
+    missing(({ dealRulesetId }) => ({
+      body: {
+        ruleset_id: dealRulesetId,
+        conditions: [{ field: 'stage', operator: 'exists' }],
+        weight: 1,
+      },
+    })),
     missing(({ profileRulesetId }) => ({
       body: {
         ruleset_id: profileRulesetId,
@@ -168,6 +178,9 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     })),
   ],
   testProfile: [missing(({ leadId }) => ({ body: { lead_id: leadId } }))],
+  listDealRulesets: [nothing],
+  listDealRules: [empty(({ dealRulesetId }) => ({ query: { ruleset_id: dealRulesetId } }))],
+  testDeal: [missing(({ dealId }) => ({ body: { deal_id: dealId } }))],
   testEngagementRules: [
     missing(({ leadId }) => ({ body: { lead_id: leadId, events: [{ event_type: 'Page View' }] } })),
     ...(['ruleset_id', 'replaces'] as const).map((field) =>

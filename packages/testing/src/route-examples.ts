@@ -32,6 +32,9 @@ export interface Unit {
   idleFilterId: string;
   decayId: string;
   idleDecayId: string;
+  dealRulesetId: string;
+  /** A deal that the events of both leads name. */
+  dealId: string;
   leadId: string;
   idleLeadId: string;
   alias: string;
@@ -78,6 +81,9 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   searchLeads: ({ mark }) => ({ query: { q: mark } }),
   getScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   explainScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  listDeals: ({ leadId }) => ({ query: { lead_id: leadId } }),
+  getDeal: ({ dealId }) => ({ parameters: { id: dealId } }),
+  listIgnoredDeals: () => ({}),
   resetScores: ({ idleLeadId }) => ({ parameters: { leadID: idleLeadId } }),
   deleteLead: ({ idleLeadId }) => ({ parameters: { leadID: idleLeadId } }),
   createShare: ({ leadId }) => ({ parameters: { id: leadId } }),
@@ -148,6 +154,9 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     body: { rule_ids: [profileRuleId], updates: { active: false } },
   }),
   testProfile: ({ leadId }) => ({ body: { lead_id: leadId } }),
+  listDealRulesets: () => ({}),
+  listDealRules: () => ({}),
+  testDeal: ({ dealId }) => ({ body: { deal_id: dealId } }),
   testEngagementRules: ({ leadId, rulesetId, ruleId, eventType, mark }) => ({
     body: {
       lead_id: leadId,
@@ -320,6 +329,23 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     },
     unit,
   );
+  const dealRuleset = await made<{ id: string }>(
+    'createRuleset',
+    { body: { name: `Deal ruleset ${mark}`, score_type: 'deal', active: true } },
+    unit,
+  );
+  await made<{ id: string }>(
+    'createRule',
+    {
+      body: {
+        ruleset_id: dealRuleset.id,
+        conditions: [{ field: 'stage', operator: 'contains', value: mark }],
+        weight: 6,
+        label: `Deal label ${mark}`,
+      },
+    },
+    unit,
+  );
   const mapping = (field: string) =>
     made<{ id: string }>(
       'addProfileMapping',
@@ -370,6 +396,16 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
     return true;
   });
+  const dealId = event.metadata.deal.id;
+  await eventually('the deal is scored', async () => {
+    const answer = await send(
+      system,
+      'getDeal',
+      { parameters: { id: dealId } },
+      { headers: { 'x-ou-id': unit } },
+    );
+    return answer.status === 200;
+  });
   const share = () => made<{ token: string }>('createShare', { parameters: { id: leadId } }, unit);
   await share();
   const listed = await made<{ data: { id: string }[] }>('listShares', { parameters: { id: leadId } }, unit);
@@ -414,6 +450,8 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     ruleId: rule.id,
     profileRulesetId: profileRuleset.id,
     profileRuleId: profileRule.id,
+    dealRulesetId: dealRuleset.id,
+    dealId,
     mappingId: (await mapping('keyword')).id,
     idleMappingId: (await mapping('idle')).id,
     idleRuleId: idleRule.id,
@@ -503,6 +541,12 @@ function eventOf(mark: string) {
     alias_kind: 'email',
     alias: `person.${mark}@example.com`,
     event_type: `Type ${mark}`,
-    metadata: { path: `/${mark}`, name: `Person ${mark}`, company: `Company ${mark}`, [`key_${mark}`]: mark },
+    metadata: {
+      path: `/${mark}`,
+      name: `Person ${mark}`,
+      company: `Company ${mark}`,
+      deal: { id: `Deal ${mark}`, stage: `Stage ${mark}`, amount: 12_500, currency: 'EUR' },
+      [`key_${mark}`]: mark,
+    },
   };
 }

@@ -6,6 +6,7 @@ import { configurationQueries } from './configuration/queries.js';
 import type { PublishedConfigurations } from './configuration/published.js';
 import { decayRuleQueries } from './decays/rule-queries.js';
 import { forecastQueries } from './decays/forecast-queries.js';
+import { dealQueries } from './deals/queries.js';
 import { explanationQueries } from './explanation/queries.js';
 import { filterQueries } from './filters/queries.js';
 import { leadQueries } from './leads/queries.js';
@@ -30,6 +31,7 @@ export function scoringQueries(
     ...forecastQueries({ readModel, configurations, awaitPositions, now }),
     ...ruleHistoryQueries(readModel),
     ...profileQueries({ readModel, configurations }),
+    ...dealQueries({ readModel, configurations }),
     ...ruleTestQueries({ readModel, configurations, now }),
     ...configurationFileQueries(configurations),
     ...gridQueries(configurations),

@@ -3,6 +3,8 @@ import { capabilitiesOf } from '@lead-scoring/capability';
 import { configurationHistory } from './configuration-changes/capability.js';
 import { scoringConfiguration } from './configuration/capability.js';
 import { decayTick, type DecayDependencies } from './decays/capability.js';
+import { dealAggregate } from './deals/capability.js';
+import { ignoredDealsProjection } from './deals/ignored.js';
 import { leadProjection, type LeadsOptions } from './leads/capability.js';
 import { movedLeads } from './rule-moves/capability.js';
 import { scorePolicy, type ScoresDependencies } from './scores/capability.js';
@@ -24,11 +26,13 @@ export function scoringService({ cachedLeads, partitions, decay, ...dependencies
     decayTick({ leads, configurations, ...decay }),
     leads,
     movedLeads,
+    dealAggregate({ configurations }),
+    ignoredDealsProjection,
   ] as const;
   return capabilitiesOf('scoring', capabilities, {
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 4,
+    version: 5,
   });
 }

@@ -1,6 +1,7 @@
 // The record declarations by name: `records.leadScored`, `records.LeadScored`.
 export * from './configuration-file.js';
 export * from './decays.js';
+export * from './deal-scoring.js';
 export * from './filters.js';
 export * from './gateway.js';
 export * from './ingest.js';

@@ -1,6 +1,7 @@
 // All record declarations, by type and by topic.
 import { configurationFileRecords } from './configuration-file.js';
 import { decayRecords } from './decays.js';
+import { dealScoringRecords } from './deal-scoring.js';
 import { gatewayRecords } from './gateway.js';
 import { ingestRecords } from './ingest.js';
 import { notificationRecords } from './notification.js';
@@ -19,6 +20,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...ingestRecords,
   ...scoringRecords,
   ...profileScoringRecords,
+  ...dealScoringRecords,
   ...scoreAdjustedRecords,
   ...decayRecords,
   ...configurationFileRecords,
@@ -38,6 +40,7 @@ type ServiceRecord =
   | (typeof ingestRecords)[number]
   | (typeof scoringRecords)[number]
   | (typeof profileScoringRecords)[number]
+  | (typeof dealScoringRecords)[number]
   | (typeof scoreAdjustedRecords)[number]
   | (typeof decayRecords)[number]
   | (typeof configurationFileRecords)[number]

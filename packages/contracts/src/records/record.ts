@@ -53,6 +53,7 @@ export interface RecordDeclaration<
     | 'lead_id'
     | 'ou_id'
     | 'organisation_id'
+    | 'deal_key'
     | 'share_id'
     | 'channel_id'
     | 'delivery_owner'

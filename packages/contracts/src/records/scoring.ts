@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { id, name, score, text, time, weight, wholeNumber } from '../common.js';
 import { happened, requested } from '../vocabulary/actor.js';
+import { dealLimits } from '../vocabulary/deals.js';
 import { attributeFilter } from '../vocabulary/filters.js';
 import { alias } from '../vocabulary/identity.js';
 import { leadField } from '../vocabulary/lead-fields.js';
@@ -25,9 +26,9 @@ export const scoreType = z.literal('engagement', {
 });
 
 /** The scores that rulesets make up. */
-export const rulesetScoreTypes = ['engagement', 'profile'] as const;
+export const rulesetScoreTypes = ['engagement', 'profile', 'deal'] as const;
 export const rulesetScoreType = z.enum(rulesetScoreTypes, {
-  error: 'must be engagement or profile: account and deal scoring cannot be configured yet',
+  error: 'must be engagement, profile or deal: account scoring cannot be configured yet',
 });
 
 /** A rule's fields in commands, events and answers. */
@@ -333,6 +334,12 @@ export const leadScored = defineRecord({
       .describe(
         "Profile values that the OU's mappings read from the events, each newer than the value before.",
       ),
+    deals: z
+      .array(id)
+      .min(1)
+      .max(dealLimits.dealsOfLead)
+      .optional()
+      .describe('Keys of the deals that events of the lead named for the first time.'),
     first_activity_at: time,
     last_activity_at: time,
     decided_at: time.describe('When ingest took the events; the moment from which the score counts.'),

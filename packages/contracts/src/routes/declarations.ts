@@ -2,6 +2,7 @@
 export * from './administration.js';
 export * from './configuration-file.js';
 export * from './decays.js';
+export * from './deals.js';
 export * from './deliveries.js';
 export * from './description.js';
 export * from './events.js';

@@ -2,6 +2,7 @@
 import * as administration from './administration.js';
 import * as configurationFile from './configuration-file.js';
 import * as decays from './decays.js';
+import * as deals from './deals.js';
 import * as deliveries from './deliveries.js';
 import * as description from './description.js';
 import * as events from './events.js';
@@ -38,6 +39,9 @@ export const routes = {
   forecastScore: forecast.forecastScore,
   resetScores: leads.resetScores,
   deleteLead: leads.deleteLead,
+  listDeals: deals.listDeals,
+  getDeal: deals.getDeal,
+  listIgnoredDeals: deals.listIgnoredDeals,
   createShare: shares.createShare,
   listShares: shares.listShares,
   revokeShare: shares.revokeShare,
@@ -79,6 +83,9 @@ export const routes = {
   listProfileRules: profiles.listProfileRules,
   setProfileRulesActive: profiles.setProfileRulesActive,
   testProfile: profiles.testProfile,
+  listDealRulesets: deals.listDealRulesets,
+  listDealRules: deals.listDealRules,
+  testDeal: deals.testDeal,
   testEngagementRules: ruleTests.testEngagementRules,
   getConfiguration: configurationFile.getConfiguration,
   putConfiguration: configurationFile.putConfiguration,

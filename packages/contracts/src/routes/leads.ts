@@ -18,7 +18,7 @@ import { gridCell } from '../vocabulary/grid.js';
 import { alias } from '../vocabulary/identity.js';
 import { limitedDriverFields } from '../vocabulary/webhook.js';
 import { resetReason } from '../records/score-adjusted.js';
-import { adjustmentReason, levelFields, rulesetScoreTypes } from '../records/scoring.js';
+import { adjustmentReason, levelFields } from '../records/scoring.js';
 import { minPosition } from './events.js';
 import { defineRoute, editor, viewer } from './route.js';
 
@@ -36,6 +36,11 @@ const scores = z.strictObject({
   profile: score
     .optional()
     .describe('Absent until profile scoring is configured for the organizational unit.'),
+  deal: score
+    .optional()
+    .describe(
+      "The sum of the scores of the deals that the lead's events named. Absent until deal scoring is configured for the organizational unit.",
+    ),
 });
 const inGrid = {
   profile_level: leadLevel
@@ -339,7 +344,7 @@ export const explainScore = defineRoute({
   parameters: z.strictObject({ leadID: leadId }),
   query: z.strictObject({
     score_type: z
-      .enum(rulesetScoreTypes, 'must be engagement or profile')
+      .enum(['engagement', 'profile'], 'must be engagement or profile')
       .default('engagement')
       .describe(
         'profile: the changes of the profile score, each in words. Both clocks then are that of its decisions, and drivers are the rules that give points, whenever they began to.',

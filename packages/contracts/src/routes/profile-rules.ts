@@ -28,13 +28,13 @@ export const newProfileRule = profileRule.extend(warned).meta({ id: 'NewProfileR
 export const profileConditions = attributeFilterForms
   .min(1, 'must hold at least one condition')
   .describe(
-    'Conditions on the fields of the profile; all must hold. Fields are those that mappings feed, and name, company, title, owner, phone and email_domain.',
+    'Conditions on the fields of the profile; all must hold. Fields are those that mappings feed, and name, company, title, owner, phone and email_domain. Conditions of a deal rule are on id, stage, amount, currency and closed_at of the deal.',
   );
 
-/** The body of POST /rules for a profile ruleset. */
+/** The body of POST /rules for a profile ruleset or a deal ruleset. */
 export const profileRuleForm = z
   .strictObject({
-    ruleset_id: id.describe('A ruleset with score_type profile.'),
+    ruleset_id: id.describe('A ruleset with score_type profile or deal.'),
     conditions: profileConditions,
     ...profileRuleFields,
   })

@@ -34,6 +34,7 @@ export interface RouteDeclaration {
   tag:
     | 'Events'
     | 'Leads'
+    | 'Deals'
     | 'Share links'
     | 'Scoring configuration'
     | 'Filters'

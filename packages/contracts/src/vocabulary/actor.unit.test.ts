@@ -20,6 +20,8 @@ const askedForByNobody = [
   'ContinueJob',
   'ScheduleDecays',
   'RunDecay',
+  'RecordDeal',
+  'ForgetDealLead',
 ];
 
 /** Events that follow from other events and from delivery attempts, not from a request. */
@@ -34,6 +36,10 @@ const consequences = [
   'LeadLevelChanged',
   'LeadScored',
   'LeadRemoved',
+  'DealScored',
+  'DealLeadRemoved',
+  'DealRemoved',
+  'DealsIgnored',
   'MilestoneFired',
   'SequenceFired',
   'SurgeFired',

@@ -9,6 +9,11 @@ export const firingReads = {
     LeadRemoved: 'taken',
     // A milestone by level is decided on the decision itself, event by event: it names the event that made it fire.
     LeadLevelChanged: 'ignored',
+    // Triggers watch the scores of leads.
+    DealScored: 'ignored',
+    DealLeadRemoved: 'ignored',
+    DealRemoved: 'ignored',
+    DealsIgnored: 'ignored',
     // Firing reads these through the explanations.
     RulesetCreated: 'ignored',
     RulesetUpdated: 'ignored',
@@ -23,6 +28,8 @@ export const firingReads = {
     ProfileRulesActivationChanged: 'ignored',
     ProfileMappingAdded: 'ignored',
     ProfileMappingRemoved: 'ignored',
+    DealRuleCreated: 'ignored',
+    DealRuleUpdated: 'ignored',
     ProfileLevelsSet: 'ignored',
     ScoringGridSet: 'ignored',
     FilterCreated: 'ignored',

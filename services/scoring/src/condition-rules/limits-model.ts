@@ -5,12 +5,11 @@ import {
   type RulesetLimits,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
-import type { GivenPoints } from './points-model.js';
 
 /** The limits of rulesets that have any. */
 export type RulesetRanges = ReadonlyMap<string, RulesetLimits>;
 
-/** The points that keep the sum of a ruleset within its limits: negative above its max_score. */
+/** Points in a ruleset; of a limit those that keep the sum within it, negative above max_score. */
 export interface HeldPoints {
   readonly ruleset_id: string;
   readonly points: number;
@@ -68,7 +67,10 @@ export function withHeldChanges(
 }
 
 /** Points by ruleset, as limits hold them. */
-export function pointsByRuleset(given: readonly GivenPoints[], held: readonly HeldPoints[] = []): HeldPoints[] {
+export function pointsByRuleset(
+  given: readonly HeldPoints[],
+  held: readonly HeldPoints[] = [],
+): HeldPoints[] {
   const sums = new Map<string, number>();
   for (const { ruleset_id, points } of [...given, ...held])
     sums.set(ruleset_id, (sums.get(ruleset_id) ?? 0) + points);

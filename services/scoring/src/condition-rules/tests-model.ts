@@ -24,7 +24,7 @@ type TestedRule = TestedRules['rules'][number];
 
 export interface TestSubject {
   /** What has the fields: `the profile has no title`. */
-  readonly noun: 'profile' | 'account';
+  readonly noun: 'profile' | 'account' | 'deal';
   readonly fields: JsonObject;
 }
 
@@ -62,7 +62,8 @@ function heldWords(
   ruleset: Pick<routeDeclarations.Ruleset, 'name' | 'min_score' | 'max_score'> | undefined,
   points: number,
 ): string {
-  const bound = points < 0 ? `at most ${String(ruleset?.max_score)}` : `at least ${String(ruleset?.min_score)}`;
+  const bound =
+    points < 0 ? `at most ${String(ruleset?.max_score)}` : `at least ${String(ruleset?.min_score)}`;
   return `The ruleset "${ruleset?.name ?? ''}" gives ${bound}.`;
 }
 

@@ -69,7 +69,11 @@ class Plan {
     const known = new Map(
       rulesetsOf(this.configuration, 'engagement').map((ruleset) => [ruleset.name.toLowerCase(), ruleset]),
     );
-    const taken = new Set(rulesetsOf(this.configuration, 'profile').map(({ name }) => name.toLowerCase()));
+    const taken = new Set(
+      [...this.configuration.rulesets.values()]
+        .filter(({ score_type }) => score_type !== 'engagement')
+        .map(({ name }) => name.toLowerCase()),
+    );
     const byRuleset = rulesByRuleset(this.configuration);
     const named = new Set(wanted.map(({ name }) => name.toLowerCase()));
     for (const [name, ruleset] of known)

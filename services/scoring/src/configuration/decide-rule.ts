@@ -1,6 +1,7 @@
 // Decides on changes and deletions of rules: pure; time and ids come with the command.
 import type { records } from '@lead-scoring/contracts';
-import type { ProfileRule, ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { conditionRuleOf, type ConditionRule, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { updateDealRule } from '../deals/decide-rule.js';
 import {
   done,
   neverCounts,
@@ -24,9 +25,9 @@ export function updateRule(
   const { ou_id, rule_id, requested_at } = command;
   const known = configuration.rules.get(rule_id);
   if (!known) {
-    const profileRule = configuration.profile?.rules.get(rule_id);
-    return profileRule
-      ? updateConditionRule(command, profileRule, configuration)
+    const conditionRule = conditionRuleOf(configuration, rule_id);
+    return conditionRule
+      ? updateConditionRule(command, conditionRule, configuration)
       : ruleNotFound(configuration, rule_id);
   }
   if (command.conditions)
@@ -58,7 +59,7 @@ const fieldsOfConditionRules = new Set(['ruleset_id', 'conditions', 'weight', 'l
 /** Changes a rule over conditions. */
 function updateConditionRule(
   command: records.UpdateRule,
-  known: ProfileRule,
+  known: ConditionRule,
   configuration: ScoringConfiguration,
 ): ConfigurationDecision {
   const { ou_id, rule_id, requested_at } = command;
@@ -78,7 +79,9 @@ function updateConditionRule(
     refusalOfMove(known, content, configuration) ??
     tooManyActiveRules(configuration, content.active && !known.active ? 1 : 0) ??
     tooLarge(configuration, payload) ??
-    done({ type: 'ProfileRuleUpdated', payload })
+    (configuration.deals?.rules.has(rule_id)
+      ? updateDealRule(payload)
+      : done({ type: 'ProfileRuleUpdated', payload }))
   );
 }
 
@@ -87,7 +90,7 @@ export function deleteRule(
   { ou_id, rule_id, requested_at }: records.DeleteRule,
   configuration: ScoringConfiguration,
 ): ConfigurationDecision {
-  const known = configuration.rules.get(rule_id) ?? configuration.profile?.rules.get(rule_id);
+  const known = configuration.rules.get(rule_id) ?? conditionRuleOf(configuration, rule_id);
   if (!known) return ruleNotFound(configuration, rule_id);
   return done({
     type: 'RuleDeleted',

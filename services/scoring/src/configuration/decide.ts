@@ -9,6 +9,7 @@ import {
   type Warning,
 } from '@lead-scoring/contracts';
 import {
+  conditionRuleOf,
   filterAnswer,
   isDeletedRule,
   ruleLimitsOf,
@@ -17,6 +18,7 @@ import {
 } from '@lead-scoring/scoring-domain';
 import { applyConfiguration } from '../configuration-file/decide.js';
 import { decideDecayCommand } from '../decays/decide-rules.js';
+import { dealRuleWarnings } from '../deals/decide-rule.js';
 import { createFilter, deleteFilter, updateFilter } from '../filters/decide.js';
 import { setEngagementLevels } from '../levels/decide.js';
 import { decideGridCommand, gridResultOf } from '../levels/decide-grid.js';
@@ -158,8 +160,11 @@ function ruleResult(ruleId: string, configuration: ScoringConfiguration): Comman
   const rule = configuration.rules.get(ruleId);
   if (rule) return { ...asResult(rule), ...warningsField(identicalRule(rule, configuration)) };
   return {
-    ...asResult(configuration.profile?.rules.get(ruleId)),
-    ...warningsField(profileRuleWarnings(ruleId, configuration)),
+    ...asResult(conditionRuleOf(configuration, ruleId)),
+    ...warningsField([
+      ...profileRuleWarnings(ruleId, configuration),
+      ...dealRuleWarnings(ruleId, configuration),
+    ]),
   };
 }
 

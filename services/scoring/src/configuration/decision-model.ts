@@ -1,10 +1,12 @@
 // The outcomes of decisions on a configuration, and the limits that every decision keeps: pure.
 import type { records } from '@lead-scoring/contracts';
 import {
+  conditionRulesOf,
   isDeletedRule,
+  noDeals,
   noProfile,
+  type ConditionRule,
   type ConfigurationEvent,
-  type ProfileRule,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import type { ConfigurationDecision, Refusal } from './messages.js';
@@ -133,7 +135,7 @@ export function tooLarge(
 export function beyondLimits(configuration: ScoringConfiguration): ConfigurationDecision | null {
   const rules = allRulesOf(configuration);
   const { rulesets } = configuration;
-  const none = { ...configuration, rules: new Map<never, never>(), profile: noProfile };
+  const none = { ...configuration, rules: new Map<never, never>(), profile: noProfile, deals: noDeals };
   return (
     tooManyActiveRules(none, activeOf(rules)) ??
     (activeOf(rulesets.values()) > configurationLimits.rulesets
@@ -160,8 +162,8 @@ export function neverCounts({
 }
 
 /** Of every kind. */
-export function allRulesOf({ rules, profile }: ScoringConfiguration): (Rule | ProfileRule)[] {
-  return [...rules.values(), ...(profile?.rules.values() ?? [])];
+export function allRulesOf(configuration: ScoringConfiguration): (Rule | ConditionRule)[] {
+  return [...configuration.rules.values(), ...conditionRulesOf(configuration)];
 }
 
 function activeOf(resources: Iterable<{ active: boolean }>): number {

@@ -1,6 +1,6 @@
 // Rulesets, rules and levels in force: lists, and one by its id.
 import { eventTypeKey, routes } from '@lead-scoring/contracts';
-import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { conditionRuleOf, emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import { ruleNotFoundMessage, rulesetNotFoundMessage } from './decision-model.js';
 import type { PublishedConfigurations } from './published.js';
@@ -29,7 +29,7 @@ export function configurationQueries(configurations: PublishedConfigurations): B
     bindQuery(routes.getRule, async ({ params, context }) => {
       const configuration = await loadOne(configurations, context.ouId);
       const id = params.id.toLowerCase();
-      const found = configuration.rules.get(id) ?? configuration.profile?.rules.get(id);
+      const found = configuration.rules.get(id) ?? conditionRuleOf(configuration, id);
       if (!found) throw new ProblemError(404, 'rule_not_found', ruleNotFoundMessage(configuration, id));
       return found;
     }),

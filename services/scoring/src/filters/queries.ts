@@ -13,6 +13,7 @@ import { bindQuery, problem, type BoundQuery } from '@lead-scoring/service';
 import { filterNotFoundMessage } from '../configuration/decision-model.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne, pageOf } from '../configuration/queries.js';
+import { loadDealScores } from '../deals/deal-scores.js';
 import { leadAnswer } from '../leads/answers.js';
 import { listFiltered } from '../leads/list-filtered.js';
 import { everyScore } from '../leads/score-range.js';
@@ -47,10 +48,11 @@ export function filterQueries({ readModel, configurations, now }: FilterQueryDep
         { sort: '-score', page: 1, limit: examples },
         { range: everyScore, filter: filterQuery(conditions, configuration, now()) },
       );
+      const dealScores = await loadDealScores(readModel, documents, configuration);
       return {
         total,
         filter_label: leadFilterLabel(conditions, configuration),
-        examples: documents.map((document) => leadAnswer(document, configuration)),
+        examples: documents.map((document) => leadAnswer(document, configuration, dealScores)),
       };
     }),
   ];

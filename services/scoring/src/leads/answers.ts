@@ -2,6 +2,7 @@
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import { cellOf, levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { pointsByRuleset } from '../condition-rules/limits-model.js';
+import { dealScoreOf, type DealScores } from '../deals/deal-scores.js';
 import { leadOfKey } from '../keys.js';
 import type { LeadDocument } from './documents.js';
 import type { LeadPage } from './stored-leads.js';
@@ -10,9 +11,10 @@ export function pageAnswer(
   { documents, total, next_cursor }: LeadPage,
   { page, limit }: { page: number; limit: number },
   configuration: ScoringConfiguration,
+  dealScores: DealScores,
 ) {
   return {
-    data: documents.map((document) => leadAnswer(document, configuration)),
+    data: documents.map((document) => leadAnswer(document, configuration, dealScores)),
     total,
     page,
     limit,
@@ -34,6 +36,7 @@ function inGrid(
 export function leadAnswer(
   document: LeadDocument,
   configuration: ScoringConfiguration,
+  dealScores: DealScores,
 ): routeDeclarations.Lead {
   const { name, fields, aliases, score, rulesets, event_count, last_activity_at, first_activity_at } =
     document;
@@ -45,7 +48,11 @@ export function leadAnswer(
     ...(fields.owner && { owner: fields.owner.value }),
     aliases,
     score,
-    scores: { engagement: score, ...(configuration.profile && { profile: document.profile?.score ?? 0 }) },
+    scores: {
+      engagement: score,
+      ...(configuration.profile && { profile: document.profile?.score ?? 0 }),
+      ...(dealScores && { deal: dealScoreOf(document, dealScores) }),
+    },
     level: levelOf(configuration.levels, score),
     ...inGrid(document, configuration),
     rulesets: [...rulesets, ...profileShares(document)].map((share) => ({
@@ -67,5 +74,8 @@ function rulesetName({ rulesets, former_rulesets }: ScoringConfiguration, id: st
 /** The points of a lead's profile by ruleset. */
 function profileShares({ profile }: LeadDocument): { ruleset_id: string; score: number }[] {
   if (!profile) return [];
-  return pointsByRuleset(profile.given, profile.held).map(({ ruleset_id, points }) => ({ ruleset_id, score: points }));
+  return pointsByRuleset(profile.given, profile.held).map(({ ruleset_id, points }) => ({
+    ruleset_id,
+    score: points,
+  }));
 }

@@ -48,6 +48,8 @@ export interface LeadDocument extends GuardedDocument {
   first_offset: number;
   /** Absent for a lead without profile values and points. */
   profile?: LeadProfile;
+  /** Keys of the deals that its events named; absent where there are none. */
+  deals?: string[];
   /** JSON text: what limits of rules have counted. Absent where they have counted nothing. */
   limit_uses?: string;
 }
@@ -110,6 +112,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
     ...(lead.decay && { decay: lead.decay }),
     first_offset: lead.first_offset,
     ...(lead.profile && { profile: lead.profile }),
+    ...(lead.deals && { deals: [...lead.deals] }),
     partition,
     ...(lead.limit_uses && { limit_uses: JSON.stringify(lead.limit_uses) }),
   };
@@ -130,6 +133,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     first_offset,
     offset,
     profile,
+    deals,
     limit_uses,
   } = document;
   return {
@@ -148,6 +152,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     first_offset,
     offset,
     ...(profile && { profile }),
+    ...(deals && { deals }),
     ...(limit_uses !== undefined && { limit_uses: JSON.parse(limit_uses) as LimitUses }),
   };
 }

@@ -9,6 +9,7 @@ import { maximumAliases, type Lead } from './state.js';
 export function foldLead(lead: Lead | null, decision: records.LeadScored, offset: number): Lead {
   if (lead && lead.offset >= offset) return lead;
   const profile = withValues(lead?.profile, decision.profile);
+  const deals = withDeals(lead?.deals, decision.deals);
   const limit_uses = withLimitUses(lead?.limit_uses, decision.limit_uses);
   const last_scored_at = lastScoredAt(lead?.last_scored_at, decision);
   const decay = decayAfterScored(lead?.decay, decision);
@@ -35,7 +36,12 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
     first_offset: lead?.first_offset ?? offset,
     offset,
     ...(profile && { profile }),
+    ...(deals && { deals }),
   };
+}
+
+function withDeals(known: Lead['deals'], named: Lead['deals']): Lead['deals'] {
+  return named ? [...(known ?? []), ...named] : known;
 }
 
 export function withAliases(known: readonly Alias[], named: readonly Alias[]): readonly Alias[] {

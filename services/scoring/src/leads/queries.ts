@@ -6,13 +6,14 @@ import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import type { AwaitPositions } from '../visibility.js';
+import { loadDealScores } from '../deals/deal-scores.js';
 import { leadAnswer, pageAnswer } from './answers.js';
 import { filterQuery, requireFilter } from '../filters/queries.js';
 import { listByScore } from './list-by-score.js';
 import { listFiltered } from './list-filtered.js';
 import { everyLevel, requireCell, requireLevel, scoreRange } from './score-range.js';
 import { searchLeads } from './search.js';
-import { findLead } from './stored-leads.js';
+import { findLead, type LeadPage } from './stored-leads.js';
 
 export interface LeadQueryDependencies {
   readModel: ReadModel;
@@ -45,7 +46,7 @@ export function leadQueries({
           : listFiltered(readModel, context.ouId, query, { range, profile: cell?.profile, filter }),
         loading,
       ]);
-      return pageAnswer(page, query, configuration);
+      return answered(readModel, page, query, configuration);
     }),
     bindQuery(routes.searchLeads, async ({ query, context }) => {
       await awaitPositions(context);
@@ -53,7 +54,7 @@ export function leadQueries({
         searchLeads(readModel, context.ouId, query),
         loadOne(configurations, context.ouId),
       ]);
-      return pageAnswer(page, query, configuration);
+      return answered(readModel, page, query, configuration);
     }),
     bindQuery(routes.getScore, async ({ params, context }) => {
       await awaitPositions(context);
@@ -64,6 +65,7 @@ export function leadQueries({
       const { id, score, scores, level, profile_level, grid, rulesets, last_activity_at } = leadAnswer(
         found,
         configuration,
+        await loadDealScores(readModel, [found], configuration),
       );
       return {
         lead_id: id,
@@ -77,4 +79,19 @@ export function leadQueries({
       };
     }),
   ];
+}
+
+/** A page of leads with what is read beside them. */
+async function answered(
+  readModel: ReadModel,
+  page: LeadPage,
+  query: { page: number; limit: number },
+  configuration: ScoringConfiguration,
+) {
+  return pageAnswer(
+    page,
+    query,
+    configuration,
+    await loadDealScores(readModel, page.documents, configuration),
+  );
 }

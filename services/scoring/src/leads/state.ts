@@ -29,6 +29,8 @@ export interface Lead {
   readonly offset: number;
   /** Absent for a lead without profile values and points. */
   readonly profile?: LeadProfile;
+  /** Keys of the deals that its events named; absent where there are none. */
+  readonly deals?: readonly string[];
 }
 
 /** A reset of the score, and the score that it ended. */

@@ -216,7 +216,9 @@ describe('profile scores', () => {
             decisions.flatMap(({ adjustments }) => adjustments).filter(({ rule_id }) => rule_id).length,
           );
           const standing = lead.profile ?? emptyProfile;
-          expect(pointsByRuleset(standing.given, standing.held).reduce((sum, { points }) => sum + points, 0)).toBe(score);
+          expect(
+            pointsByRuleset(standing.given, standing.held).reduce((sum, { points }) => sum + points, 0),
+          ).toBe(score);
           expect(lead.score).toBe(3 * lead.event_count);
         }
       }),

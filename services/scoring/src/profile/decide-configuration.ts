@@ -7,6 +7,7 @@ import {
   type Warning,
 } from '@lead-scoring/contracts';
 import {
+  conditionRuleOf,
   isDeletedRule,
   noProfile,
   type ProfileMapping,
@@ -21,6 +22,7 @@ import {
   tooManyActiveRules,
   tooManyKept,
 } from '../configuration/decision-model.js';
+import { createDealRule } from '../deals/decide-rule.js';
 import { switchRules } from '../configuration/decide-switch.js';
 import type { ConfigurationDecision } from '../configuration/messages.js';
 import type { ProfileCommand } from './messages.js';
@@ -32,7 +34,7 @@ export function decideProfileConfiguration(
 ): ConfigurationDecision {
   switch (command.type) {
     case 'CreateProfileRule':
-      return createProfileRule(command.payload, configuration);
+      return createConditionRule(command.payload, configuration);
     case 'SetProfileRulesActive':
       return switchRules(command.payload, configuration, {
         rules: (configuration.profile ?? noProfile).rules,
@@ -46,12 +48,13 @@ export function decideProfileConfiguration(
   }
 }
 
-function createProfileRule(
+/** Of the kind that the ruleset has. */
+function createConditionRule(
   command: records.CreateProfileRule,
   configuration: ScoringConfiguration,
 ): ConfigurationDecision {
-  const { profile = noProfile, rulesets } = configuration;
-  if (profile.rules.has(command.rule_id)) return done();
+  const { rulesets } = configuration;
+  if (conditionRuleOf(configuration, command.rule_id)) return done();
   if (isDeletedRule(configuration, command.rule_id)) return alreadyDeleted('rule');
   const ruleset = rulesets.get(command.ruleset_id);
   if (!ruleset)
@@ -59,14 +62,14 @@ function createProfileRule(
       outcome: 'rejected',
       code: 'ruleset_not_found',
       message:
-        'No ruleset of this organizational unit has this id. GET /profile-scoring/rulesets lists those of profile rules.',
+        'No ruleset of this organizational unit has this id. GET /rulesets?score_type=profile lists those of profile rules, score_type=deal those of deal rules.',
     };
-  if (ruleset.score_type !== 'profile')
+  if (ruleset.score_type === 'engagement')
     return {
       outcome: 'rejected',
       code: 'invalid_request',
-      message: `The ruleset "${ruleset.name}" holds ${ruleset.score_type} rules, which have an event_type. Choose a ruleset with score_type profile: GET /profile-scoring/rulesets lists them.`,
-      errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile' }],
+      message: `The ruleset "${ruleset.name}" holds engagement rules, which have an event_type. Choose a ruleset with score_type profile or deal: GET /rulesets?score_type=profile lists those of profile rules, score_type=deal those of deal rules.`,
+      errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile or deal' }],
     };
   const { requested_at: at, ...fields } = command;
   const payload = { ...fields, active: command.active ?? true, version: 1, at };
@@ -74,7 +77,7 @@ function createProfileRule(
     tooManyActiveRules(configuration, payload.active ? 1 : 0) ??
     tooManyKept(configuration, 'rules') ??
     tooLarge(configuration, payload) ??
-    done({ type: 'ProfileRuleCreated', payload })
+    (ruleset.score_type === 'deal' ? createDealRule(payload) : done({ type: 'ProfileRuleCreated', payload }))
   );
 }
 

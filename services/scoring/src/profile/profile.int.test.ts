@@ -125,7 +125,9 @@ describe('a profile score', () => {
     expect(await explain('eve')).toMatchObject({
       score: 15,
       unattributed: 0,
-      adjustments: [{ reason: 'held_by_ruleset', points: -7, text: 'Fit: 7 points held back, at most 15 a lead' }],
+      adjustments: [
+        { reason: 'held_by_ruleset', points: -7, text: 'Fit: 7 points held back, at most 15 a lead' },
+      ],
       profile_entries: [
         { points: 10, words: '+10: the weight of "Buyer" (seniority is "vp") was changed from 20 to 30.' },
         { points: -8 },

@@ -87,7 +87,7 @@ describe('rules over profiles', () => {
     expect(decided(createProfileRule('vp', isVp, { ruleset_id: idOf('Intent') }), both)).toMatchObject({
       outcome: 'rejected',
       code: 'invalid_request',
-      errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile' }],
+      errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile or deal' }],
     });
     expect(decided(createRule('view', { ruleset_id: idOf('Fit') }), both)).toMatchObject({
       outcome: 'rejected',
@@ -196,7 +196,13 @@ describe('a change of a profile rule', () => {
   test.each(['event_type', 'attribute_filters', 'max_count', 'starts_at', 'icon'] as const)(
     'with %s, which engagement rules have, is refused and says so: 400',
     (field) => {
-      const values = { event_type: 'Page View', attribute_filters: [], max_count: 3, starts_at: at, icon: null };
+      const values = {
+        event_type: 'Page View',
+        attribute_filters: [],
+        max_count: 3,
+        starts_at: at,
+        icon: null,
+      };
       expect(decided(updateRule('vp', { [field]: values[field] }), two)).toMatchObject({
         code: 'invalid_request',
         errors: [{ path: `body.${field}` }],
@@ -508,9 +514,9 @@ describe('points of a profile', () => {
       createProfileRule('vp', isVp),
     );
     const mapped = { ...emptyProfile, values: [{ field: 'title', value: 'VP', at }] };
-    expect(profileAdjustments(leadWith('Analyst', mapped), known).map(({ rule_id }) => rule_id)).toEqual([
-      idOf('domain'),
-      idOf('vp'),
+    expect(profileAdjustments(leadWith('Analyst', mapped), known)).toMatchObject([
+      { rule_id: idOf('domain') },
+      { rule_id: idOf('vp') },
     ]);
   });
 });

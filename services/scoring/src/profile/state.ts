@@ -49,19 +49,16 @@ export function withProfilePoints(
 
 /** A change of the points of a profile, by a rule or by the limits of a ruleset. */
 export type ProfileAdjustment =
-  | (PointChange & { readonly reason: 'profile_rule' })
-  | (HeldPoints & { readonly reason: 'held_by_ruleset' });
+  (PointChange & { readonly reason: 'profile_rule' }) | (HeldPoints & { readonly reason: 'held_by_ruleset' });
 
 /** The changes of points in a recorded decision. */
 export function profileAdjustmentsIn({
   adjustments,
 }: Pick<records.ScoreAdjusted, 'adjustments'>): ProfileAdjustment[] {
-  return adjustments.flatMap(
-    ({ reason, rule_id, rule_version, ruleset_id, points }): ProfileAdjustment[] => {
-      if (ruleset_id === undefined) return [];
-      if (reason === 'held_by_ruleset') return [{ reason, ruleset_id, points }];
-      if (reason !== 'profile_rule' || rule_id === undefined || rule_version === undefined) return [];
-      return [{ reason, rule_id, rule_version, ruleset_id, points }];
-    },
-  );
+  return adjustments.flatMap(({ reason, rule_id, rule_version, ruleset_id, points }): ProfileAdjustment[] => {
+    if (ruleset_id === undefined) return [];
+    if (reason === 'held_by_ruleset') return [{ reason, ruleset_id, points }];
+    if (reason !== 'profile_rule' || rule_id === undefined || rule_version === undefined) return [];
+    return [{ reason, rule_id, rule_version, ruleset_id, points }];
+  });
 }

@@ -1,10 +1,11 @@
 // The versions that a rule has had, from the events that concern it: pure.
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import {
+  conditionRuleOf,
+  type ConditionRule,
   type ConfigurationEvent,
   emptyConfiguration,
   evolveConfiguration,
-  type ProfileRule,
 } from '@lead-scoring/scoring-domain';
 import { contentOf } from '../configuration/content-model.js';
 import type { Rule } from '../configuration/state.js';
@@ -21,6 +22,8 @@ export function concernsRule(event: ConfigurationEvent, ruleId: string): boolean
     case 'RuleDeleted':
     case 'ProfileRuleCreated':
     case 'ProfileRuleUpdated':
+    case 'DealRuleCreated':
+    case 'DealRuleUpdated':
       return event.payload.rule_id === ruleId;
     case 'RulesActivationChanged':
     case 'ProfileRulesActivationChanged':
@@ -37,11 +40,11 @@ export function concernsRule(event: ConfigurationEvent, ruleId: string): boolean
 export function versionsOf(events: readonly ConfigurationEvent[], ruleId: string): RuleChange[] {
   const versions: RuleChange[] = [];
   let configuration = emptyConfiguration('');
-  let before: Rule | ProfileRule | null = null;
+  let before: Rule | ConditionRule | null = null;
   for (const event of events) {
     configuration = evolveConfiguration(configuration, event);
-    const after: Rule | ProfileRule | null =
-      configuration.rules.get(ruleId) ?? configuration.profile?.rules.get(ruleId) ?? null;
+    const after: Rule | ConditionRule | null =
+      configuration.rules.get(ruleId) ?? conditionRuleOf(configuration, ruleId) ?? null;
     const version = after?.version ?? (event.type === 'RuleDeleted' ? event.payload.version : null);
     if (version !== null)
       versions.push({

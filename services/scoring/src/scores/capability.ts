@@ -6,16 +6,20 @@ import {
   type PartitionScope,
   type ReadTable,
 } from '@lead-scoring/capability';
-import { records, type TopicName } from '@lead-scoring/contracts';
+import { records, type RecordDeclaration, type TopicName } from '@lead-scoring/contracts';
 import {
+  outgoing,
   takenOf,
   wasSentAgain,
   type Checkpoint,
   type FoldedRecord,
   type IncomingRecord,
+  type OutgoingRecord,
 } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
 import type { PublishedConfigurations } from '../configuration/published.js';
+import { withDeals } from '../deals/decide-batch.js';
+import { dealCommands, type DealCommand } from '../deals/messages.js';
 import type { LeadProjection } from '../leads/capability.js';
 import { leadName } from '../leads/lead-batch.js';
 import type { OpenLeads } from '../leads/open-leads.js';
@@ -149,16 +153,25 @@ class OpenScores implements OpenCapability {
       rulesOf,
       this.#maximumMatches,
     );
+    const deals =
+      decided && withDeals(decided, causes, (ouId, leadId) => before.get(leadName(ouId, leadId)) ?? null);
     const events =
-      decided && hasProfiles(rules)
-        ? withProfiles(decided, causes, profileSources(rules, before), this.#maximumMatches)
-        : decided;
-    if (!events)
+      deals && hasProfiles(rules)
+        ? withProfiles(deals.decided, causes, profileSources(rules, before), this.#maximumMatches)
+        : deals?.decided;
+    if (!deals || !events)
       return {
         outcome: 'split',
-        reason: `more than ${String(this.#maximumMatches)} rules match in one batch`,
+        reason: `more than ${String(this.#maximumMatches)} rules match in one batch, or very many deals are named in it`,
       };
-    return { outcome: 'decided', events: withLevelCrossings(events, rules).map(scoreEventRecord) };
+    return {
+      outcome: 'decided',
+      events: [
+        ...withLevelCrossings(events, rules).map(scoreEventRecord),
+        ...deals.ignored.map((payload) => scoreEventRecord({ type: 'DealsIgnored', payload })),
+      ],
+      ...(deals.commands.length > 0 && { commands: deals.commands.map(dealCommandRecord) }),
+    };
   }
 
   fold(events: readonly FoldedRecord[]): Promise<void> {
@@ -209,4 +222,9 @@ function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | nu
     case undefined:
       return null;
   }
+}
+
+function dealCommandRecord({ type, payload }: DealCommand): OutgoingRecord {
+  const declaration: RecordDeclaration = dealCommands[type];
+  return outgoing(declaration, { key: payload.deal_key, payload });
 }

@@ -17,7 +17,10 @@ export type CausedEvent =
 export type LeadEvent = CausedEvent | { type: 'ScoreAdjusted'; payload: records.ScoreAdjusted };
 
 /** What the score policy appends: a crossing of levels follows its decision. */
-export type ScoreEvent = LeadEvent | { type: 'LeadLevelChanged'; payload: records.LeadLevelChanged };
+export type ScoreEvent =
+  | LeadEvent
+  | { type: 'LeadLevelChanged'; payload: records.LeadLevelChanged }
+  | { type: 'DealsIgnored'; payload: records.DealsIgnored };
 
 /** The record declarations of scoring's events of leads, from which leads are folded. */
 export const leadRecords = {
@@ -26,4 +29,8 @@ export const leadRecords = {
   LeadRemoved: records.leadRemoved,
 } as const;
 
-export const scoreRecords = { ...leadRecords, LeadLevelChanged: records.leadLevelChanged } as const;
+export const scoreRecords = {
+  ...leadRecords,
+  LeadLevelChanged: records.leadLevelChanged,
+  DealsIgnored: records.dealsIgnored,
+} as const;

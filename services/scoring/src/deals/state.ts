@@ -1,0 +1,32 @@
+// A deal: what events say of it, the leads that named it, and the points that rules give it as long as they match.
+import type { DealChange, DealFieldName, JsonObject } from '@lead-scoring/contracts';
+import type { HeldPoints } from '../condition-rules/limits-model.js';
+import type { GivenPoints } from '../condition-rules/points-model.js';
+
+/** A value with the time of the event that gave it; null: the field has no value. */
+export type KnownDealValue = Pick<DealChange, 'value' | 'at'>;
+
+export interface Deal {
+  readonly ou_id: string;
+  readonly key: string;
+  /** The sender's id. */
+  readonly id: string;
+  readonly fields: Readonly<Partial<Record<DealFieldName, KnownDealValue>>>;
+  /** In the order in which they named it. */
+  readonly leads: readonly string[];
+  /** In the order in which the rules began to match. */
+  readonly given: readonly GivenPoints[];
+  /** Points that limits of rulesets hold. */
+  readonly held: readonly HeldPoints[];
+  /** The sum of the given and the held points. */
+  readonly score: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** The deal as conditions see it: fields without a value are absent. */
+export function conditionFieldsOf({ id, fields }: Pick<Deal, 'id' | 'fields'>): JsonObject {
+  const subject: JsonObject = { id };
+  for (const [field, { value }] of Object.entries(fields)) if (value !== null) subject[field] = value;
+  return subject;
+}
