@@ -13,11 +13,17 @@ export const writeChunk = 1_000;
 
 const idOf = ({ _id }: Document): unknown => _id;
 
+/** The documents of all requests in locking order, in which each request is already. */
+function inCommonOrder<Stored extends Document>(requests: readonly (readonly Stored[])[]): readonly Stored[] {
+  const [only, ...others] = requests;
+  return only && others.length === 0 ? only : inLockingOrder(requests.flat());
+}
+
 const inserts = coalescedCall<Document, Document[]>({
   maximumItems: writeChunk,
   idOf,
   send: async (collection, requests) => {
-    const documents = inLockingOrder(requests.flat());
+    const documents = inCommonOrder(requests);
     try {
       await collection.insertMany(documents, { ordered: false, forceServerObjectId: true });
       return requests.map(() => []);
@@ -35,7 +41,7 @@ const inserts = coalescedCall<Document, Document[]>({
   },
 });
 
-/** Inserts documents. @returns the documents whose id was taken */
+/** Inserts documents, which are in locking order. @returns the documents whose id was taken */
 export async function insertCoalesced<Stored extends Document>(
   collection: Collection<Stored>,
   documents: readonly Stored[],
@@ -66,7 +72,7 @@ function coalescedReplaces(strategy: WriteStrategy) {
     maximumItems: strategy.chunk,
     idOf,
     send: async (collection, requests) => {
-      const documents = inLockingOrder(requests.flat());
+      const documents = inCommonOrder(requests);
       const replaced = await strategy.replace(
         collection as unknown as Collection<GuardedDocument>,
         documents,
@@ -78,7 +84,7 @@ function coalescedReplaces(strategy: WriteStrategy) {
   });
 }
 
-/** @returns as `GuardedStore.replace` */
+/** @param documents in locking order @returns as `GuardedStore.replace` */
 export function replaceCoalesced<Stored extends GuardedDocument>(
   strategy: WriteStrategy,
   collection: Collection<Stored>,

@@ -28,7 +28,6 @@ export interface CoalescerOptions<Request, Result> {
 interface Entry<Request, Result> {
   readonly request: Request;
   readonly size: number;
-  readonly keys: ReadonlySet<string>;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
@@ -37,14 +36,14 @@ interface Entry<Request, Result> {
 export function createCoalescer<Request, Result>(
   options: CoalescerOptions<Request, Result>,
 ): (request: Request) => Promise<Result> {
-  const { defer = setImmediate, maximumSize } = options;
+  const { defer = setImmediate } = options;
   let waiting: Entry<Request, Result>[] = [];
 
   function sendWaiting(): void {
     let left = waiting;
     waiting = [];
     while (left.length > 0) {
-      const { call, others } = nextCall(left, maximumSize);
+      const { call, others } = nextCall(options, left);
       left = others;
       void sendCall(options, call);
     }
@@ -52,39 +51,43 @@ export function createCoalescer<Request, Result>(
 
   return (request) =>
     new Promise((resolve, reject) => {
-      const size = options.sizeOf(request);
-      const keys = new Set(options.keysOf?.(request));
       if (waiting.length === 0) defer(sendWaiting);
-      waiting.push({ request, size, keys, resolve, reject });
+      waiting.push({ request, size: options.sizeOf(request), resolve, reject });
     });
 }
 
 /** The first waiting request, and all others that fit in the same call. */
-function nextCall<Queued extends Pick<Entry<unknown, unknown>, 'size' | 'keys'>>(
-  waiting: readonly Queued[],
-  maximumSize: number,
-): { call: Queued[]; others: Queued[] } {
+function nextCall<Request, Result>(
+  { maximumSize, keysOf }: Pick<CoalescerOptions<Request, Result>, 'maximumSize' | 'keysOf'>,
+  waiting: readonly Entry<Request, Result>[],
+): { call: Entry<Request, Result>[]; others: Entry<Request, Result>[] } {
   const [first, ...further] = waiting;
   if (!first) return { call: [], others: [] };
   const call = [first];
-  const others: Queued[] = [];
+  const others: Entry<Request, Result>[] = [];
   let size = first.size;
-  const keys = new Set(first.keys);
+  // Made when another request would fit: most requests to write are large, and many are alone.
+  let keys: Set<string> | undefined;
   for (const entry of further) {
-    if (size + entry.size > maximumSize || haveCommonKey(entry.keys, keys)) {
+    if (size + entry.size > maximumSize) {
+      others.push(entry);
+      continue;
+    }
+    keys ??= new Set(keysOf?.(first.request));
+    const own = [...(keysOf?.(entry.request) ?? [])];
+    if (haveCommonKey(own, keys)) {
       others.push(entry);
       continue;
     }
     call.push(entry);
     size += entry.size;
-    for (const key of entry.keys) keys.add(key);
+    for (const key of own) keys.add(key);
   }
   return { call, others };
 }
 
-function haveCommonKey(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
-  for (const key of some) if (others.has(key)) return true;
-  return false;
+function haveCommonKey(some: readonly string[], others: ReadonlySet<string>): boolean {
+  return some.some((key) => others.has(key));
 }
 
 /** Sends one call and settles every entry; never rejects. */

@@ -1,7 +1,7 @@
 // The algorithm of guarded writing, independent of the database: insert absent documents, replace older ones, leave the
 // rest.
 import { ReadModelError } from './errors.js';
-import { inLockingOrder, keyOf } from './values.js';
+import { inLockingOrder, inOrderOfKeys, keyOf } from './values.js';
 
 /** The fields of every guarded document besides its own. */
 export interface GuardedDocument {
@@ -19,7 +19,10 @@ export interface GuardedWriteResult {
   found: number;
 }
 
-/** The operations of a store. The change of each document is atomic; a call as a whole need not be. */
+/**
+ * The operations of a store. The change of each document is atomic; a call as a whole need not be. Documents are passed in
+ * locking order.
+ */
 export interface GuardedStore<Stored extends GuardedDocument> {
   /** Inserts documents. @returns those whose id was taken, which are unchanged */
   insert(documents: readonly Stored[]): Promise<readonly Stored[]>;
@@ -59,7 +62,7 @@ export async function settle<Stored extends GuardedDocument>(
       );
     const taken = absent.length > 0 ? await store.insert(absent) : [];
     inserted += absent.length - taken.length;
-    present = [...present, ...taken];
+    if (taken.length > 0) present = inLockingOrder([...present, ...taken]);
     if (present.length === 0) break;
     if ((await store.replace(present)) === present.length) break;
     const offsets = await store.offsets(present);
@@ -78,5 +81,5 @@ function newestOfEach<Stored extends GuardedDocument>(documents: readonly Stored
     const known = newest.get(key);
     if (!known || known.offset <= document.offset) newest.set(key, document);
   }
-  return inLockingOrder([...newest.values()]);
+  return inOrderOfKeys([...newest]);
 }

@@ -12,7 +12,7 @@ import {
   type GuardedWriteResult,
 } from './guarded-settling.js';
 import { findFields } from './look-up.js';
-import { keyOf } from './values.js';
+import { inLockingOrder, keyOf } from './values.js';
 import { strategyFor, type WriteStrategy } from './write-strategies.js';
 
 export interface GuardedWriteOptions<Stored> {
@@ -86,7 +86,9 @@ export async function insertMissing<Stored extends Document>(
   documents: readonly Stored[],
 ): Promise<number> {
   return withClassifiedErrors(async () => {
-    const taken = await inChunks(documents, writeChunk, (chunk) => insertCoalesced(collection, chunk));
+    const taken = await inChunks(documents, writeChunk, (chunk) =>
+      insertCoalesced(collection, inLockingOrder(chunk)),
+    );
     return documents.length - taken.reduce((sum, chunk) => sum + chunk.length, 0);
   });
 }

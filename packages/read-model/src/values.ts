@@ -68,10 +68,16 @@ export function readJson(stored: Binary): JsonValue {
 /** A map key for any `_id` that read models use. */
 export function keyOf(documentId: unknown): string {
   if (typeof documentId === 'string') return `s${documentId}`;
-  if (documentId instanceof Binary) return `b${documentId.toString('base64')}`;
+  if (documentId instanceof Binary) return `b${latin1Of(documentId)}`;
   if (typeof documentId === 'number' || typeof documentId === 'bigint') return `n${String(documentId)}`;
   if (documentId instanceof Date) return `d${String(documentId.getTime())}`;
   return `j${JSON.stringify(documentId)}`;
+}
+
+/** The bytes as a text of one character each: several times as fast as base64. */
+function latin1Of({ buffer, position }: Binary): string {
+  const bytes = Buffer.isBuffer(buffer) ? buffer : Buffer.from(buffer.buffer, buffer.byteOffset, position);
+  return bytes.toString('latin1', 0, position);
 }
 
 /**
@@ -79,8 +85,12 @@ export function keyOf(documentId: unknown): string {
  * deadlock, which PostgreSQL detects only after a second each time.
  */
 export function inLockingOrder<Stored extends { _id?: unknown }>(documents: readonly Stored[]): Stored[] {
-  return documents
-    .map((document) => ({ key: keyOf(document._id), document }))
-    .sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0))
-    .map(({ document }) => document);
+  return inOrderOfKeys(documents.map((document) => [keyOf(document._id), document]));
+}
+
+/** The same for documents whose `keyOf(_id)` is known. The entries are sorted in place. */
+export function inOrderOfKeys<Stored>(entries: (readonly [key: string, document: Stored])[]): Stored[] {
+  return entries
+    .sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
+    .map(([, document]) => document);
 }
