@@ -85,7 +85,8 @@ export function asFirstReceived(
 
 /** The offset of the dead letter that a retried record was; null for any other record. */
 export function deadLetterOffsetOf(record: RawRecord): string | null {
-  return /^\d{1,19}$/.exec(headerText(record.headers, deadLetterHeaders.of) ?? '')?.[0] ?? null;
+  const text = headerText(record.headers, deadLetterHeaders.of);
+  return text === undefined ? null : (/^\d{1,19}$/.exec(text)?.[0] ?? null);
 }
 
 /** Makes the marker that states the outcome of a retried dead letter. */

@@ -4,6 +4,7 @@ import { topics, type ServiceName, type TopicName } from '@lead-scoring/contract
 import { asFirstReceived, deadLetterOffsetOf } from '../dead-letter-record.js';
 import type { DecisionLimits } from '../decision-limits.js';
 import type { InputArrival } from '../session.js';
+import type { RawRecord } from '../kafka/record-batch.js';
 import type { FailedRecords } from './failed-records.js';
 import type { InputBatch, InputSegment } from './input-batch.js';
 
@@ -37,31 +38,35 @@ export function divide(arrivals: readonly InputArrival[], rules: DivisionRules):
 }
 
 export function isRebuild({ topic, records: [first] }: InputSegment, service: ServiceName): boolean {
-  return topic === `${service}.commands` && first?.headers.type?.toString() === rebuildType;
+  return first !== undefined && isRebuildRecord(topic, first, service);
+}
+
+function isRebuildRecord(topic: TopicName, { headers }: RawRecord, service: ServiceName): boolean {
+  return topic === `${service}.commands` && headers.type?.toString() === rebuildType;
 }
 
 /** A new segment begins at a change of topic, at the record limit, and around a record that is decided alone. */
 function segmentsOf(
-  { topic: input, records, nextOffset }: InputArrival,
+  { topic: input, records, nextOffset: end }: InputArrival,
   rules: DivisionRules,
 ): DividedSegment[] {
   const segments: DividedSegment[] = [];
   for (const raw of records) {
     const { topic, record } = asFirstReceived(input, raw, isTopic);
-    const segment = { input, topic, records: [record], nextOffsets: [raw.offset + 1n] };
     // A retried dead letter is decided alone, because its outcome is recorded.
     const isAlone =
       rules.failed.isDecidedAlone(input, raw.offset) ||
-      isRebuild(segment, rules.service) ||
+      isRebuildRecord(topic, record, rules.service) ||
       deadLetterOffsetOf(raw) !== null;
     const last = segments.at(-1);
     const limit = Math.min(rules.maxRecordsPerBatch, rules.limits.limitAt(input, raw.offset));
+    const nextOffset = raw.offset + 1n;
     if (last && !isAlone && !last.isAlone && last.topic === topic && last.records.length < limit) {
       last.records.push(record);
-      last.nextOffsets.push(raw.offset + 1n);
-    } else segments.push({ ...segment, isAlone });
+      last.nextOffsets.push(nextOffset);
+    } else segments.push({ input, topic, records: [record], nextOffsets: [nextOffset], isAlone });
   }
   const last = segments.at(-1);
-  if (last) last.nextOffsets[last.nextOffsets.length - 1] = nextOffset;
+  if (last) last.nextOffsets[last.nextOffsets.length - 1] = end;
   return segments;
 }
