@@ -13,17 +13,28 @@ export function withDecision(
   if (scored_events.length === 0 && !adjustments) return known;
   // Few rulesets: looking through them costs less than a map.
   const rulesets = known.map(({ ruleset_id, score }) => ({ ruleset_id, score }));
-  const add = (ruleset_id: string, points: number) => {
-    const ruleset = rulesets.find((one) => one.ruleset_id === ruleset_id);
-    if (ruleset) ruleset.score = heldInRange(ruleset.score + points);
-    else rulesets.push({ ruleset_id, score: points });
-  };
-  for (const { matches, ruleset_adjustments = [] } of scored_events) {
-    for (const match of matches) add(match.ruleset_id, countedPoints(match));
-    for (const { ruleset_id, points } of ruleset_adjustments) add(ruleset_id, points);
+  for (const { matches, ruleset_adjustments } of scored_events) {
+    for (const match of matches) addPoints(rulesets, match.ruleset_id, countedPoints(match));
+    if (ruleset_adjustments)
+      for (const { ruleset_id, points } of ruleset_adjustments) addPoints(rulesets, ruleset_id, points);
   }
-  for (const adjustment of adjustments ?? [])
-    if (adjustment.ruleset_id !== undefined && !isOfEvents(adjustment))
-      add(adjustment.ruleset_id, adjustment.points);
+  if (adjustments)
+    for (const adjustment of adjustments)
+      if (adjustment.ruleset_id !== undefined && !isOfEvents(adjustment))
+        addPoints(rulesets, adjustment.ruleset_id, adjustment.points);
   return rulesets;
+}
+
+/** Changes the rulesets in place. */
+function addPoints(
+  rulesets: { ruleset_id: string; score: number }[],
+  ruleset_id: string,
+  points: number,
+): void {
+  for (const ruleset of rulesets)
+    if (ruleset.ruleset_id === ruleset_id) {
+      ruleset.score = heldInRange(ruleset.score + points);
+      return;
+    }
+  rulesets.push({ ruleset_id, score: points });
 }

@@ -212,7 +212,8 @@ function resetReply({ lead_id }: records.ResetScores, decision: ResetDecision): 
 }
 
 function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | null {
-  const source = { offset: offsetToNumber(record.offset), ...(isSentAgain && { sent_again: true as const }) };
+  const offset = offsetToNumber(record.offset);
+  const source = isSentAgain ? { offset, sent_again: true as const } : { offset };
   const taken = takenOf('ingest.events', scoreReads['ingest.events'], record);
   switch (taken?.type) {
     case 'EventsIngested':

@@ -166,7 +166,7 @@ class DecisionPart {
     private readonly rules: CompiledRules,
   ) {
     this.score = before?.score ?? 0;
-    this.#limits = rules.limits && new DecisionLimits(rules.limits, { rulesets: [], ...before });
+    this.#limits = rules.limits && new DecisionLimits(rules.limits, before);
   }
 
   /** Whether the event's matches fit into the decision; those of the first event always do. */
@@ -190,35 +190,31 @@ class DecisionPart {
   decision(ingested: records.EventsIngested, source: DecisionSource | undefined): records.LeadScored {
     const { ou_id, lead_id, received_at, fire_triggers, aliases, fields } = ingested;
     const { first, last } = activityOf(this.#events, received_at);
-    const adjusted = this.#limits || this.#held !== 0 ? this.#adjusted() : undefined;
-    return {
-      ou_id,
-      lead_id,
-      ...(this.before === null && { new_lead: true }),
-      previous_score: this.before?.score ?? 0,
-      score: this.score,
-      configuration_version: this.rules.version,
-      event_count: this.#events.length,
-      fire_triggers,
-      aliases,
-      ...(fields && { fields }),
-      first_activity_at: first,
-      last_activity_at: last,
-      decided_at: received_at,
-      scored_events: this.#scored,
-      ...adjusted,
-      ...(source && { source }),
-    };
+    // Without object spreads, because this runs for every record of events. The order of the fields is that on the log.
+    const decision = { ou_id, lead_id } as records.LeadScored;
+    if (this.before === null) decision.new_lead = true;
+    decision.previous_score = this.before?.score ?? 0;
+    decision.score = this.score;
+    decision.configuration_version = this.rules.version;
+    decision.event_count = this.#events.length;
+    decision.fire_triggers = fire_triggers;
+    decision.aliases = aliases;
+    if (fields) decision.fields = fields;
+    decision.first_activity_at = first;
+    decision.last_activity_at = last;
+    decision.decided_at = received_at;
+    decision.scored_events = this.#scored;
+    if (this.#limits || this.#held !== 0) this.#adjust(decision);
+    if (source) decision.source = source;
+    return decision;
   }
 
-  #adjusted(): Pick<records.LeadScored, 'adjustments' | 'limit_uses'> {
+  #adjust(decision: records.LeadScored): void {
     const adjustments = this.#limits?.adjustments() ?? [];
     if (this.#held !== 0) adjustments.push(heldBack(this.#held));
+    if (adjustments.length > 0) decision.adjustments = adjustments;
     const limit_uses = this.#limits?.uses() ?? [];
-    return {
-      ...(adjustments.length > 0 && { adjustments }),
-      ...(limit_uses.length > 0 && { limit_uses }),
-    };
+    if (limit_uses.length > 0) decision.limit_uses = limit_uses;
   }
 }
 

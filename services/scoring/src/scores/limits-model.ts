@@ -81,7 +81,8 @@ export class DecisionLimits {
 
   constructor(
     private readonly limits: CompiledLimits,
-    private readonly lead: LimitedLead,
+    /** null: a lead that does not exist. */
+    private readonly lead: Partial<LimitedLead> | null,
   ) {}
 
   /**
@@ -159,7 +160,7 @@ export class DecisionLimits {
   #tallyOf(match: Match): RuleTally {
     const known = this.#rules.get(match.rule_id);
     if (known) return known;
-    this.#before ??= new Map(this.lead.limit_uses?.map((use) => [use.rule_id, use]));
+    this.#before ??= new Map(this.lead?.limit_uses?.map((use) => [use.rule_id, use]));
     const use = this.#before.get(match.rule_id);
     const tally = { use, added: undefined, counted: 0, matched: 0, held: 0, latest: match };
     this.#rules.set(match.rule_id, tally);
@@ -189,7 +190,7 @@ export class DecisionLimits {
   #rulesetOf(ruleset_id: string): { score: number; held: number } {
     const known = this.#rulesets.get(ruleset_id);
     if (known) return known;
-    const { score = 0 } = this.lead.rulesets.find((one) => one.ruleset_id === ruleset_id) ?? {};
+    const { score = 0 } = this.lead?.rulesets?.find((one) => one.ruleset_id === ruleset_id) ?? {};
     const ruleset = { score, held: 0 };
     this.#rulesets.set(ruleset_id, ruleset);
     return ruleset;

@@ -13,10 +13,10 @@ export function undecided<Record extends { offset: bigint }>(
   incoming: readonly Record[],
   end: number,
 ): Record[] {
-  let next = BigInt(end);
+  let last = BigInt(end) - 1n;
   return incoming.filter(({ offset }) => {
-    if (offset < next) return false;
-    next = offset + 1n;
+    if (offset <= last) return false;
+    last = offset;
     return true;
   });
 }
