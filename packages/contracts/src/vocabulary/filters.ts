@@ -243,13 +243,20 @@ export function quoteOperand(value: Operand): string {
  * optional.
  */
 export function finderOf(path: string): Finder {
-  if (!path.includes('.')) return (metadata) => (Object.hasOwn(metadata, path) ? metadata[path] : undefined);
+  if (!path.includes('.')) return ownValueOf(path);
   const steps = path.split('.');
   const withoutPrefix = steps[0] === 'metadata' ? steps.slice(1) : steps;
   return (metadata) => {
     if (Object.hasOwn(metadata, path)) return metadata[path];
     return valueBelow(metadata, Object.hasOwn(metadata, 'metadata') ? steps : withoutPrefix, 0);
   };
+}
+
+/** Only a name that every object inherits, such as `constructor`, has to be looked for among the object's own keys. */
+function ownValueOf(key: string): Finder {
+  if (key in Object.prototype)
+    return (metadata) => (Object.hasOwn(metadata, key) ? metadata[key] : undefined);
+  return (metadata) => metadata[key];
 }
 
 function isPresent(value: JsonValue | undefined): value is JsonValue {

@@ -123,6 +123,7 @@ describe('a field is found', () => {
     ['with metadata. in front', 'metadata.page.path', { page: { path: 'x' } }, true],
     ['in an object that is called metadata', 'metadata.path', { metadata: { path: 'x' }, path: 'y' }, true],
     ['in any element of a list', 'items.sku', { items: [{ sku: 'y' }, { sku: 'x' }] }, true],
+    ['by a key that every object inherits', 'constructor', { constructor: 'x' }, true],
     ['not where only the prototype has it', 'constructor.name', {}, false],
     ['not through a text', 'path.length', { path: 'x' }, false],
     ['not in elements that lack it', 'items.sku', { items: [1, {}] }, false],
