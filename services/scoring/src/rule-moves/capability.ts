@@ -11,7 +11,7 @@ import {
   type RuleMovesDocument,
   type RuleVersionIdentity,
 } from './documents.js';
-import { MovedByRules, withLeads, type FoldedMoves } from './moves-model.js';
+import { MovedByRules, withLeads, type FoldedMoves, type MovedLeads } from './moves-model.js';
 
 /** Versions of rules that a partition keeps in memory, each with at most 4 KiB. */
 const maximumCached = 2_000;
@@ -62,14 +62,14 @@ class OpenRuleMoves implements OpenCapability {
   }
 }
 
-/** The marks of the leads that decisions have moved, by the name of the version of a rule. */
-function movedIn(folded: readonly FoldedRecord[]): Map<string, ReadonlyMap<number, number>> {
+/** The leads that decisions have moved, by the name of the version of a rule. */
+function movedIn(folded: readonly FoldedRecord[]): Map<string, MovedLeads> {
   const rules = new MovedByRules();
   for (const { type, payload, offset } of folded)
     if (type === records.leadScored.type)
       rules.addScored(payload as records.LeadScored, offsetToNumber(offset));
     else rules.addAdjusted(payload as records.ScoreAdjusted, offsetToNumber(offset));
-  return new Map(Array.from(rules, (moved) => [nameOf(moved), moved.leads]));
+  return new Map(Array.from(rules, (moved) => [nameOf(moved), moved]));
 }
 
 /** The key of a version of a rule in maps. */

@@ -2,7 +2,16 @@
 // the same lead in any number of times, and in any order: what is stored does not depend on it.
 import type { records } from '@lead-scoring/contracts';
 import { countedPoints } from '@lead-scoring/scoring-domain';
-import { estimate, markOf, sketchesTogether, sketchOf, sketchWith, type Sketch } from './sketch-model.js';
+import {
+  changes,
+  estimate,
+  markOf,
+  put,
+  sketchesTogether,
+  sketchOf,
+  sketchWith,
+  type Sketch,
+} from './sketch-model.js';
 
 /** As long as there are no more, leads are counted exactly; their marks take as many bytes as a sketch. */
 export const maximumMarks = 512;
@@ -101,15 +110,17 @@ function sumOf(all: Iterable<Moves>): MoveCount {
   return { leads, isEstimate };
 }
 
+/** The marks of leads that were moved, in the order of the decisions, and the offset of each decision. A lead may come again. */
+export interface MovedLeads {
+  readonly marks: number[];
+  readonly offsets: number[];
+}
+
 /** A version of a rule, and the leads that decisions of a batch have moved by it. */
-export interface MovedByRule {
+export interface MovedByRule extends MovedLeads {
   readonly ou_id: string;
   readonly rule_id: string;
   readonly version: number;
-  /** By the mark of a lead, the offset of the first decision. */
-  readonly leads: Map<number, number>;
-  /** The mark of the last decision's lead: its events come in a row. */
-  last: number;
 }
 
 /** The versions of rules that decisions of a batch name, each once. */
@@ -136,16 +147,17 @@ export class MovedByRules {
     const versions = this.#rules.get(rule_id);
     const known = versions?.find((one) => one.version === version && one.ou_id === ou_id);
     if (known) return known;
-    const moved = { ou_id, rule_id, version, leads: new Map<number, number>(), last: -1 };
+    const moved = { ou_id, rule_id, version, marks: [], offsets: [] };
     if (versions) versions.push(moved);
     else this.#rules.set(rule_id, [moved]);
     return moved;
   }
 
-  #add(moved: MovedByRule, mark: number, offset: number): void {
-    if (moved.last === mark) return;
-    moved.last = mark;
-    if (!moved.leads.has(mark)) moved.leads.set(mark, offset);
+  #add({ marks, offsets }: MovedByRule, mark: number, offset: number): void {
+    // The events of a lead come in a row.
+    if (marks.at(-1) === mark) return;
+    marks.push(mark);
+    offsets.push(offset);
   }
 
   *[Symbol.iterator](): Generator<MovedByRule> {
@@ -159,14 +171,22 @@ export interface FoldedMoves {
   readonly offset: number;
 }
 
-/** The moves with the leads of a batch, by their marks; the same object where there is no new lead. */
-export function withLeads(before: FoldedMoves | null, leads: ReadonlyMap<number, number>): FoldedMoves {
+/** The moves with the leads of a batch; the same object where there is no new lead. */
+export function withLeads(before: FoldedMoves | null, { marks, offsets }: MovedLeads): FoldedMoves {
   let { moves, offset } = before ?? { moves: noMoves, offset: -1 };
   const known = moves;
-  for (const [mark, at] of leads) {
-    const after = withMark(moves, mark);
-    if (after !== moves) offset = at;
-    moves = after;
+  for (const [index, mark] of marks.entries()) {
+    if ('sketch' in moves) {
+      if (!changes(moves.sketch, mark)) continue;
+      // Copied once for the batch, and changed in place from then on.
+      if (moves === known) moves = { sketch: moves.sketch.slice() };
+      put(moves.sketch, mark);
+    } else {
+      const after = withMark(moves, mark);
+      if (after === moves) continue;
+      moves = after;
+    }
+    offset = offsets[index] ?? offset;
   }
   return before && moves === known ? before : { moves, offset };
 }

@@ -18,8 +18,18 @@ export type Sketch = Uint8Array;
  * version.
  */
 export function markOf(leadId: string): number {
-  const low = leadId.slice(9, 13) + leadId.charAt(15);
-  return Number.parseInt(leadId.slice(0, 8), 16) * 2 ** 20 + Number.parseInt(low, 16);
+  let mark = 0;
+  for (let at = 0; at < 16; at += 1) {
+    // The hyphens are at 8 and 13, the version at 14.
+    if (at === 8 || at === 13 || at === 14) continue;
+    mark = mark * 16 + hexadecimalDigit(leadId.charCodeAt(at));
+  }
+  return mark;
+}
+
+/** @param code of 0 to 9, a to f or A to F */
+function hexadecimalDigit(code: number): number {
+  return code < 58 ? code - 48 : (code | 32) - 87;
 }
 
 export function sketchOf(marks: Iterable<number>): Sketch {
@@ -30,7 +40,7 @@ export function sketchOf(marks: Iterable<number>): Sketch {
 
 /** The sketch with a mark in it; the same object where nothing changes. */
 export function sketchWith(sketch: Sketch, mark: number): Sketch {
-  if ((sketch[registerOf(mark)] ?? 0) >= rankOf(mark)) return sketch;
+  if (!changes(sketch, mark)) return sketch;
   const changed = sketch.slice();
   put(changed, mark);
   return changed;
@@ -40,7 +50,13 @@ export function sketchesTogether(one: Sketch, other: Sketch): Sketch {
   return one.map((rank, register) => Math.max(rank, other[register] ?? 0));
 }
 
-function put(sketch: Sketch, mark: number): void {
+/** Whether a mark would change the sketch. */
+export function changes(sketch: Sketch, mark: number): boolean {
+  return (sketch[registerOf(mark)] ?? 0) < rankOf(mark);
+}
+
+/** Puts a mark into the sketch itself. */
+export function put(sketch: Sketch, mark: number): void {
   const register = registerOf(mark);
   sketch[register] = Math.max(sketch[register] ?? 0, rankOf(mark));
 }
