@@ -121,7 +121,7 @@ export const ruleVersion = z
       .int()
       .min(0)
       .describe(
-        'Leads whose score the rule has changed since this version came, by it and by later versions. Deleted leads stay counted.',
+        'Leads whose score the rule has changed since this version came, by it and by later versions. Deleted leads stay counted. 0 for a deal rule: it changes the scores of deals.',
       ),
     leads_moved_is_estimate: z
       .boolean()
