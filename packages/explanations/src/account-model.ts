@@ -1,17 +1,41 @@
-// The account of a lead: its names, its score and what each rule gave, folded from decisions. The account of earlier
-// decisions and that of the decisions after them can be joined. Pure.
-import { withLeadFields, type LeadFields } from '@lead-scoring/contracts';
+// The account of a lead: its names and activity, its scores, and what each rule gave, folded from decisions. The account of
+// earlier decisions and that of the decisions after them can be joined. Pure.
+import { leadFieldNames, withLeadFields, type Alias, type LeadFields } from '@lead-scoring/contracts';
 import {
   contribute,
   contributeMatch,
+  joinRulesetScores,
+  pointChangesIn,
   resetsScore,
   scoredEventsOf,
+  scoreTypeOf,
+  withAliases,
+  withDecision,
+  withPointChanges,
   type Contribution,
   type Contributions,
+  type GivenPoints,
+  type RulesetScores,
   type ScoreDecision,
 } from '@lead-scoring/scoring-domain';
 import { foldLead, isStored } from './fold.js';
 import { toldFields, type SharedLead } from './state.js';
+
+/** What the decisions in an account say of the lead besides its scores. */
+export interface LeadActivity {
+  readonly fields: LeadFields;
+  readonly aliases: readonly Alias[];
+  readonly event_count: number;
+  /** null: no event is in the account. */
+  readonly first_activity_at: string | null;
+  readonly last_activity_at: string | null;
+}
+
+/** The profile score after the decisions of an account, and the changes of points in it. */
+export interface ProfileAccount {
+  readonly score: number;
+  readonly given: readonly GivenPoints[];
+}
 
 export interface LeadAccount extends Pick<
   SharedLead,
@@ -19,15 +43,54 @@ export interface LeadAccount extends Pick<
 > {
   /** Offset of the first decision in the account. */
   readonly first_offset: number;
-  /** Offset of the last decision in the account for which `isStored` holds. The score is as of this decision. */
+  /** Offset of the last decision in the account for which `isStored` holds. The scores are as of this decision. */
   readonly offset: number;
+  /** The engagement score; 0 where no decision in the account is on it. */
   readonly score: number;
-  /** Since the last reset of the score. */
+  /** Whether a decision in the account is on the engagement score. */
+  readonly has_score: boolean;
+  /** Of the engagement score, since its last reset. */
   readonly contributions: Contributions;
+  /** The engagement score by ruleset, since its last reset. */
+  readonly rulesets: RulesetScores;
   /** Whether a decision in the account has reset the score: the contributions of earlier accounts count no more. */
   readonly has_reset: boolean;
+  /** Absent where no decision in the account is on the profile. */
+  readonly profile?: ProfileAccount;
+  readonly activity: LeadActivity;
   /** Version of scoring's configuration in the last decision. */
   readonly configuration_version: number;
+}
+
+const noActivity: LeadActivity = {
+  fields: {},
+  aliases: [],
+  event_count: 0,
+  first_activity_at: null,
+  last_activity_at: null,
+};
+
+/** The account of a lead before its decisions. */
+export function emptyAccount(
+  { id, ou_id, given_name, given, first_alias }: Omit<SharedLead, 'offset' | 'first_offset'>,
+  first_offset: number,
+): LeadAccount {
+  return {
+    id,
+    ou_id,
+    given_name,
+    given,
+    first_alias,
+    first_offset,
+    offset: first_offset,
+    score: 0,
+    has_score: false,
+    contributions: new Map<string, never>(),
+    rulesets: [],
+    has_reset: false,
+    activity: noActivity,
+    configuration_version: 0,
+  };
 }
 
 /** Folds the next decision on the lead into its account. */
@@ -36,21 +99,63 @@ export function foldAccount(
   decision: ScoreDecision,
   offset: number,
 ): LeadAccount {
-  const { given_name, given, first_alias, first_offset } = foldLead(account, decision, offset, toldFields);
-  const { lead_id: id, ou_id, score, configuration_version } = decision;
-  const isReset = resetsScore(decision);
+  const { lead_id: id, ou_id, configuration_version } = decision;
+  const lead = foldLead(account, decision, offset, toldFields);
+  const { given_name, given, first_alias, first_offset } = lead;
+  const known = account ?? emptyAccount({ ...lead, id, ou_id }, offset);
   return {
-    id,
-    ou_id,
+    ...known,
     given_name,
     given,
     first_alias,
     first_offset,
     offset: account && !isStored(decision, account, offset) ? account.offset : offset,
-    score,
-    contributions: isReset ? new Map<string, never>() : withMatches(account?.contributions, decision),
-    has_reset: isReset || account?.has_reset === true,
+    ...scoresAfter(known, decision),
+    activity: activityAfter(known.activity, decision),
     configuration_version,
+  };
+}
+
+type Scores = Pick<
+  LeadAccount,
+  'score' | 'has_score' | 'contributions' | 'rulesets' | 'has_reset' | 'profile'
+>;
+
+function scoresAfter(known: LeadAccount, decision: ScoreDecision): Partial<Scores> {
+  const { score, adjustments } = decision;
+  if (!('scored_events' in decision) && scoreTypeOf(decision) === 'profile')
+    return {
+      profile: { score, given: withPointChanges(known.profile?.given ?? [], pointChangesIn(decision)) },
+    };
+  if (resetsScore(decision))
+    return { score, has_score: true, contributions: new Map<string, never>(), rulesets: [], has_reset: true };
+  const scored_events = [...scoredEventsOf(decision)];
+  return {
+    score,
+    has_score: true,
+    contributions: withMatches(known.contributions, decision),
+    rulesets: withDecision(known.rulesets, { scored_events, ...(adjustments && { adjustments }) }),
+  };
+}
+
+function withMatches(known: Contributions, decision: ScoreDecision): Contributions {
+  const events = scoredEventsOf(decision);
+  if (events.length === 0) return known;
+  const contributions = new Map<string, Contribution>(known);
+  for (const { event_type, matches } of events)
+    for (const match of matches) contributeMatch(contributions, event_type, match);
+  return contributions;
+}
+
+function activityAfter(known: LeadActivity, decision: ScoreDecision): LeadActivity {
+  if (!('scored_events' in decision)) return known;
+  const { fields, aliases, event_count, first_activity_at, last_activity_at } = decision;
+  return {
+    fields: fields ? withLeadFields(known.fields, fields) : known.fields,
+    aliases: withAliases(known.aliases, aliases),
+    event_count: known.event_count + event_count,
+    first_activity_at: earlier(known.first_activity_at, first_activity_at),
+    last_activity_at: later(known.last_activity_at, last_activity_at),
   };
 }
 
@@ -59,30 +164,55 @@ export function joinAccounts(before: LeadAccount | null, after: LeadAccount): Le
   if (!before) return after;
   const contributions = new Map(after.has_reset ? [] : before.contributions);
   for (const contribution of after.contributions.values()) contribute(contributions, contribution);
+  const profile = joinProfiles(before.profile, after.profile);
   return {
     ...after,
     given_name: laterName(before.given_name, after.given_name),
     given: laterFields(before.given, after.given),
     first_alias: before.first_alias ?? after.first_alias,
     first_offset: before.first_offset,
+    score: after.has_score ? after.score : before.score,
+    has_score: before.has_score || after.has_score,
     contributions,
+    rulesets: joinRulesetScores(after.has_reset ? [] : before.rulesets, after.rulesets),
     has_reset: before.has_reset || after.has_reset,
+    ...(profile && { profile }),
+    activity: joinActivities(before.activity, after.activity),
   };
 }
 
-function withMatches(known: Contributions | undefined, decision: ScoreDecision): Contributions {
-  const events = scoredEventsOf(decision);
-  if (known && events.length === 0) return known;
-  const contributions = new Map<string, Contribution>(known);
-  for (const { event_type, matches } of events)
-    for (const match of matches) contributeMatch(contributions, event_type, match);
-  return contributions;
+function joinProfiles(
+  before: ProfileAccount | undefined,
+  after: ProfileAccount | undefined,
+): ProfileAccount | undefined {
+  if (!before || !after) return after ?? before;
+  return { score: after.score, given: withPointChanges(before.given, after.given) };
+}
+
+function joinActivities(before: LeadActivity, after: LeadActivity): LeadActivity {
+  return {
+    fields: laterFields(before.fields, after.fields),
+    aliases: withAliases(before.aliases, after.aliases),
+    event_count: before.event_count + after.event_count,
+    first_activity_at: earlier(before.first_activity_at, after.first_activity_at),
+    last_activity_at: later(before.last_activity_at, after.last_activity_at),
+  };
+}
+
+function earlier(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
+}
+
+function later(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other;
+  return one > other ? one : other;
 }
 
 function laterFields(before: LeadFields, after: LeadFields): LeadFields {
   return withLeadFields(
     before,
-    toldFields.flatMap((field) => {
+    leadFieldNames.flatMap((field) => {
       const given = after[field];
       return given ? [{ field, ...given }] : [];
     }),

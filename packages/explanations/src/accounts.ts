@@ -1,6 +1,6 @@
 // Reads the accounts of many leads: their names and scores, and what each rule gave them.
 import { findByIds, keyOf, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
-import { foldAccount, type LeadAccount } from './account-model.js';
+import { emptyAccount, foldAccount, type LeadAccount } from './account-model.js';
 import {
   decisionKeysBetween,
   decisions,
@@ -77,13 +77,7 @@ async function accountOf(readModel: ReadModel, lead: SharedLead, to: number): Pr
   );
   return {
     // Leads without points were stored before the decision that makes a lead was: they may have no stored decision.
-    ...(account ?? {
-      offset: first_offset,
-      score: 0,
-      contributions: new Map<string, never>(),
-      has_reset: false,
-      configuration_version: 0,
-    }),
+    ...(account ?? emptyAccount(lead, first_offset)),
     id,
     ou_id,
     given_name,

@@ -1,10 +1,15 @@
 // Laws of the folds: the stored fields of a lead, and the course of its score.
 import { describe, expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
-import { driversOf, emptyConfiguration, explainScore } from '@lead-scoring/scoring-domain';
+import {
+  driversOf,
+  emptyConfiguration,
+  explainScore,
+  type ScoreDecision,
+} from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
 import { foldAccount, joinAccounts, type LeadAccount } from './account-model.js';
-import { at, idOf, leadScored, ouId, scoreReset } from '@lead-scoring/scoring-domain/testing';
+import { at, idOf, leadScored, ouId, profileScored, scoreReset } from '@lead-scoring/scoring-domain/testing';
 import { foldLead, isStored } from './fold.js';
 import { scoreHistory } from './history-model.js';
 import { toLead, toLeadDocument } from './model.js';
@@ -115,6 +120,10 @@ describe('the lead', () => {
   });
 });
 
+type OfRuleset = { readonly rule_id?: string; readonly ruleset_id: string };
+const byId = (one: OfRuleset, other: OfRuleset) =>
+  `${one.ruleset_id}${one.rule_id ?? ''}` < `${other.ruleset_id}${other.rule_id ?? ''}` ? -1 : 1;
+
 describe('the account of a lead', () => {
   const decision = fc.record({
     rule: fc.constantFrom('view', 'open', 'form'),
@@ -154,7 +163,7 @@ describe('the account of a lead', () => {
       return one;
     });
   };
-  const accountOf = (log: readonly records.LeadScored[], from = 0) =>
+  const accountOf = (log: readonly ScoreDecision[], from = 0) =>
     log.reduce<LeadAccount | null>((known, one, index) => foldAccount(known, one, from + index), null);
 
   test('is that of its parts, wherever the log is cut', () => {
@@ -170,6 +179,58 @@ describe('the account of a lead', () => {
         expect(joined.offset).toBeGreaterThanOrEqual(whole?.offset ?? Infinity);
         expect({ ...joined, offset: whole?.offset }).toEqual(whole);
         expect([...joined.contributions.keys()]).toEqual([...(whole?.contributions.keys() ?? [])]);
+      }),
+    );
+  });
+
+  test('with decisions on the profile and resets among the others is that of its parts, and knows all activity', () => {
+    const change = fc.record({
+      kind: fc.constantFrom('events', 'events', 'profile', 'reset'),
+      rule: fc.constantFrom('view', 'open'),
+      points: fc.integer({ min: -9, max: 9 }),
+      day: fc.integer({ min: 1, max: 9 }),
+      alias: fc.constantFrom('ada', 'augusta'),
+    });
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 12 }), fc.nat(11), (all, cut) => {
+        const known = { engagement: 0, profile: 0 };
+        const log = all.map(({ kind, rule, points, day, alias }): ScoreDecision => {
+          const decided_at = `2026-01-0${String(day)}T00:00:00.000Z`;
+          const previous = known[kind === 'profile' ? 'profile' : 'engagement'];
+          if (kind === 'reset') {
+            known.engagement = 0;
+            return scoreReset('ada', previous, { decided_at });
+          }
+          known[kind === 'profile' ? 'profile' : 'engagement'] += points;
+          if (kind === 'profile') return profileScored('ada', rule, { previous, points, decided_at });
+          const aliases = [{ alias_kind: 'email', alias: `${alias}@example.com` }];
+          return leadScored('ada', { rule, points, previous }, { decided_at, aliases });
+        });
+        const at = Math.min(cut, log.length - 1);
+        const after = accountOf(log.slice(at), at);
+        if (!after) throw new Error('there is a decision');
+        const joined = joinAccounts(accountOf(log.slice(0, at)), after);
+        const whole = accountOf(log);
+        const sorted = (account: LeadAccount | null) => ({
+          ...account,
+          offset: 0,
+          // A rule whose points add up to 0 within a part may come to another place.
+          rulesets: account?.rulesets.filter(({ score }) => score !== 0).toSorted(byId),
+          profile: account?.profile && { ...account.profile, given: account.profile.given.toSorted(byId) },
+        });
+        expect(sorted(joined)).toEqual(sorted(whole));
+        expect({ engagement: whole?.score, profile: whole?.profile?.score ?? 0 }).toEqual(known);
+        const events = log.filter((one) => 'event_count' in one);
+        expect(whole?.activity).toMatchObject({
+          event_count: events.length,
+          last_activity_at:
+            events
+              .map(({ last_activity_at }) => last_activity_at)
+              .sort()
+              .at(-1) ?? null,
+        });
+        const given = whole?.profile?.given.reduce((sum, { points }) => sum + points, 0) ?? 0;
+        expect(given).toBe(known.profile);
       }),
     );
   });

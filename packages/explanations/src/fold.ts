@@ -32,8 +32,8 @@ export function foldLead(
 }
 
 /**
- * Whether a decision is stored: it explains the score, or made the lead. So the last stored decision before any offset holds
- * the score as of that offset, and every lead has a stored decision.
+ * Whether a decision is stored: it explains a score, or made the lead. So the last stored decision on a score before any offset
+ * holds the score as of that offset, and every lead has a stored decision.
  * @param lead with the decision folded into it
  */
 export function isStored(decision: ScoreDecision, { first_offset }: SharedLead, offset: number): boolean {

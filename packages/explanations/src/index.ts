@@ -1,5 +1,11 @@
 // The read model that explains scores: its documents, the projection that fills it, and its readers.
-export { foldAccount, joinAccounts, type LeadAccount } from './account-model.js';
+export {
+  emptyAccount,
+  foldAccount,
+  joinAccounts,
+  type LeadAccount,
+  type LeadActivity,
+} from './account-model.js';
 export type { AccountRequest } from './accounts.js';
 export { readConfigurations } from './configurations.js';
 export type { HistoryPoint } from './history-model.js';

@@ -58,6 +58,8 @@ export interface LeadProjectionOptions {
   cachedLeads: number;
   /** Fields of leads to store besides the name. */
   keptFields: readonly LeadFieldName[];
+  /** Whether decisions that gave no points are stored too: with them, accounts know the whole activity of a lead. */
+  keepsActivity: boolean;
 }
 
 /** The leads and decisions of one partition. */
@@ -90,7 +92,7 @@ export class LeadProjection {
   async fold(events: readonly LeadEvent[]): Promise<void> {
     if (events.length === 0) return;
     const before = await this.#leads.load(events.map(({ payload }) => leadName(payload)));
-    const changes = foldLeadEvents(events, before, this.options.keptFields);
+    const changes = foldLeadEvents(events, before, this.options);
     this.#putDecisions(changes);
     for (const [name, lead] of changes.changed)
       if (lead) this.#leads.put(name, lead);
@@ -130,7 +132,7 @@ export class LeadProjection {
 function foldLeadEvents(
   events: readonly LeadEvent[],
   before: LeadsBefore,
-  keptFields: readonly LeadFieldName[],
+  { keptFields, keepsActivity }: Pick<LeadProjectionOptions, 'keptFields' | 'keepsActivity'>,
 ): LeadChanges {
   const changed = new Map<string, SharedLead | null>();
   const kept: LeadDecision[] = [];
@@ -148,7 +150,7 @@ function foldLeadEvents(
     }
     const folded = foldLead(lead, event.payload, offset, keptFields);
     if (folded !== lead) changed.set(name, folded);
-    if (isStored(event.payload, folded, offset)) kept.push(event);
+    if (keepsActivity || isStored(event.payload, folded, offset)) kept.push(event);
   }
   return { changed, kept, removed };
 }

@@ -130,8 +130,7 @@ export interface StoredDecision extends ExplainedDecision {
 }
 
 /** The part of a decision that an explanation needs. */
-export function toDecision(document: DecisionDocument): StoredDecision {
-  const decision = toScoreDecision(document);
+export function toDecision(document: DecisionDocument, decision = toScoreDecision(document)): StoredDecision {
   const { decided_at, configuration_version, adjustments, score } = decision;
   return {
     decided_at,
@@ -163,8 +162,9 @@ export function toConfiguration({ _id, version, content }: ConfigurationDocument
 }
 
 export function toLevelHistory(document: ConfigurationDocument): LevelHistory {
-  const { ou_id, version, levels } = toConfiguration(document);
+  const { ou_id, version, levels, profile_levels } = toConfiguration(document);
   const { level_lists } = document;
-  if (level_lists === undefined) return { ou_id, version, lists: [{ since: 0, levels }] };
+  if (level_lists === undefined)
+    return { ou_id, version, lists: [{ since: 0, levels, ...(profile_levels && { profile_levels }) }] };
   return { ou_id, version, lists: JSON.parse(level_lists) as LevelHistory['lists'] };
 }

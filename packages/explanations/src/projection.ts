@@ -25,6 +25,8 @@ export interface ExplanationOptions {
   cachedLeads: number;
   /** Fields of leads to store besides the name. Default: none. */
   keptFields?: readonly LeadFieldName[];
+  /** Whether decisions that gave no points are stored too, for the activity in accounts. Default: no. */
+  keepsActivity?: boolean;
   batching?: FollowerBatching;
 }
 
@@ -48,11 +50,11 @@ class OpenExplanations implements OpenFollower {
 
   constructor(
     { readModel, partition }: FollowerScope,
-    { cachedLeads, keptFields = [] }: Omit<ExplanationOptions, 'name' | 'batching'>,
+    { cachedLeads, keptFields = [], keepsActivity = false }: Omit<ExplanationOptions, 'name' | 'batching'>,
   ) {
     const writer = createGuardedWriter(readModel);
     this.#configurations = new ConfigurationProjection(readModel, { partition, writer });
-    this.#leads = new LeadProjection(readModel, { partition, cachedLeads, keptFields });
+    this.#leads = new LeadProjection(readModel, { partition, cachedLeads, keptFields, keepsActivity });
   }
 
   async fold(records: readonly FoldedRecord[]): Promise<void> {
@@ -77,8 +79,6 @@ function eventsOf(records: readonly FoldedRecord[]): {
     const taken = takenOf('scoring.events', explanationReads['scoring.events'], record);
     if (!taken) continue;
     const offset = offsetToNumber(taken.offset);
-    // Explained is the engagement score.
-    if (taken.type === 'ScoreAdjusted' && taken.payload.score_type !== 'engagement') continue;
     if (taken.type === 'LeadScored' || taken.type === 'ScoreAdjusted')
       leadEvents.push({ type: 'Decided', payload: taken.payload, json: taken.json, offset });
     else if (taken.type === 'LeadRemoved')

@@ -6,10 +6,19 @@ import {
   explainScore,
   momentOfNow,
   publicExplanation,
+  scoreTypeOf,
 } from '@lead-scoring/scoring-domain';
 import { readConfigurations } from './configurations.js';
 import { scoreHistory, type HistoryPoint } from './history-model.js';
-import { decisionKeysBetween, decisions, leadKey, sharedLeads, toDecision, toLead } from './model.js';
+import {
+  decisionKeysBetween,
+  decisions,
+  leadKey,
+  sharedLeads,
+  toDecision,
+  toLead,
+  toScoreDecision,
+} from './model.js';
 import { nameOf, type SharedLead } from './state.js';
 import { isSameLead, type ExplanationSource } from './whole.js';
 
@@ -59,7 +68,11 @@ export async function readExplanation(
   ]);
   const lead = await findLead(readModel, { ou_id, lead_id: id });
   if (!lead || !isSameLead({ first_offset }, lead)) return null;
-  const explained = documents.map(toDecision);
+  // Explained is the engagement score.
+  const explained = documents.flatMap((document) => {
+    const decision = toScoreDecision(document);
+    return scoreTypeOf(decision) === 'engagement' ? [toDecision(document, decision)] : [];
+  });
   const score = explained.at(-1)?.score ?? 0;
   const at = momentOfNow(explained, now);
   const request = { at, range_hours: rangeHours };

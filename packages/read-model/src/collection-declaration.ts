@@ -8,6 +8,8 @@ export interface IndexDeclaration<Stored extends Document = Document> {
    */
   key: Partial<Record<keyof Stored & string, IndexDirection>>;
   unique?: boolean;
+  /** Documents without the field are not in the index, and cost it nothing. */
+  sparse?: boolean;
 }
 
 export interface CollectionDeclaration<Stored extends Document = Document> {

@@ -7,7 +7,7 @@ import { isDuplicateKey, isRetriable, withClassifiedErrors } from './errors.js';
 /** Uses only names and keys, so that declarations of different document types fit in one list. */
 export interface DeclaredCollection {
   name: string;
-  indexes: readonly { key: object; unique?: boolean }[];
+  indexes: readonly { key: object; unique?: boolean; sparse?: boolean }[];
   isLasting?: boolean;
 }
 
@@ -43,6 +43,7 @@ async function ensureCollection(
     missing.map((index) => ({
       key: index.key as Record<string, IndexDirection>,
       unique: index.unique ?? false,
+      ...(index.sparse && { sparse: true }),
     })),
   );
 }

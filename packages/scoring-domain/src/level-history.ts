@@ -1,14 +1,14 @@
-// The lists of engagement levels that an OU has had, each with the configuration version that introduced it. A decision
-// names the configuration version, and so the levels that counted. Pure.
+// The lists of levels that an OU has had, each with the configuration version that introduced it. A decision names the
+// configuration version, and so the levels that counted. A list has the levels of engagement and those of profile scores. Pure.
 import type { ConfigurationEvent } from './configuration-events.js';
 import type { ScoringConfiguration } from './configuration.js';
+import type { ScoreLevels } from './levels.js';
 
 export type Levels = ScoringConfiguration['levels'];
 
-export interface LevelList {
+export interface LevelList extends ScoreLevels {
   /** The first configuration version with this list. */
   readonly since: number;
-  readonly levels: Levels;
 }
 
 export interface LevelHistory {
@@ -31,9 +31,21 @@ export function emptyLevelHistory(ouId: string): LevelHistory {
 /** Folds a configuration event. Every event increases the version by 1, as in the configuration itself. */
 export function evolveLevels(history: LevelHistory, event: ConfigurationEvent): LevelHistory {
   const version = history.version + 1;
-  if (event.type !== 'EngagementLevelsSet') return { ...history, version };
-  const added = { since: version, levels: event.payload.levels };
+  const changed = changeOfLevels(event);
+  if (!changed) return { ...history, version };
+  const added = { ...levelsOfNow(history), ...changed, since: version };
   return { ...history, version, lists: [...history.lists, added].slice(-maximumKept) };
+}
+
+function changeOfLevels(event: ConfigurationEvent): Partial<ScoreLevels> | null {
+  switch (event.type) {
+    case 'EngagementLevelsSet':
+      return { levels: event.payload.levels };
+    case 'ProfileLevelsSet':
+      return { profile_levels: event.payload.levels };
+    default:
+      return null;
+  }
 }
 
 /** The levels in this version of the configuration. */
@@ -42,6 +54,6 @@ export function levelsAsOf({ lists }: LevelHistory, version: number): LevelList 
 }
 
 /** The levels after the folded events. */
-export function levelsOfNow({ lists }: LevelHistory): Levels {
-  return (lists.at(-1) ?? noLevels).levels;
+export function levelsOfNow({ lists }: LevelHistory): LevelList {
+  return lists.at(-1) ?? noLevels;
 }

@@ -15,6 +15,9 @@ const event: fc.Arbitrary<ConfigurationEvent> = fc.oneof(
   fc.nat(9).map((bound): ConfigurationEvent => {
     return { type: 'EngagementLevelsSet', payload: levelsSet([['Hot', bound, null]]) };
   }),
+  fc.nat(9).map((bound): ConfigurationEvent => {
+    return { type: 'ProfileLevelsSet', payload: levelsSet([['Good fit', bound, null]]) };
+  }),
 );
 
 describe('the levels as of a version of the configuration', () => {
@@ -27,9 +30,12 @@ describe('the levels as of a version of the configuration', () => {
         expect(levelsAsOf(history, 0).levels).toEqual([]);
         for (const one of events) {
           configuration = evolveConfiguration(configuration, one);
-          expect(levelsAsOf(history, configuration.version).levels).toEqual(configuration.levels);
+          const { levels, profile_levels } = configuration;
+          expect(levelsAsOf(history, configuration.version)).toMatchObject({ levels });
+          expect(levelsAsOf(history, configuration.version).profile_levels).toEqual(profile_levels);
         }
-        expect(levelsOfNow(history)).toEqual(configuration.levels);
+        expect(levelsOfNow(history).levels).toEqual(configuration.levels);
+        expect(levelsOfNow(history).profile_levels).toEqual(configuration.profile_levels);
       }),
     );
   });

@@ -1,9 +1,24 @@
-// Engagement levels: names for ranges of scores. A level is computed whenever a score is read, so a change of the
+// Levels: names for ranges of scores. A level is computed whenever a score is read, so a change of the
 // levels recomputes no scores. Pure.
-import type { routeDeclarations } from '@lead-scoring/contracts';
+import type { LeadScoreType, routeDeclarations } from '@lead-scoring/contracts';
 
 type EngagementLevel = routeDeclarations.EngagementLevel;
 type LeadLevel = routeDeclarations.LeadLevel;
+
+/** The levels of an OU's scores. A configuration has them, and so has each list of the history of levels. */
+export interface ScoreLevels {
+  /** Of engagement scores. */
+  readonly levels: readonly EngagementLevel[];
+  /** Of profile scores. Absent until they are set for the first time. */
+  readonly profile_levels?: readonly EngagementLevel[];
+}
+
+export function levelsOfScore(
+  { levels, profile_levels = [] }: ScoreLevels,
+  scoreType: LeadScoreType,
+): readonly EngagementLevel[] {
+  return scoreType === 'engagement' ? levels : profile_levels;
+}
 
 export type LevelBounds = Pick<EngagementLevel, 'min_score' | 'max_score'>;
 

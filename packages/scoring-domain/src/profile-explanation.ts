@@ -4,6 +4,7 @@ import type { ScoringConfiguration } from './configuration.js';
 import { heldInWords } from './explained-adjustments.js';
 import type { ExplainedLead } from './explanation.js';
 import { shortenLabel } from './filter-label.js';
+import type { GivenPoints } from './given-points.js';
 import { levelOf } from './levels.js';
 import { noProfile, profileEventType } from './profile-configuration.js';
 import { ruleWordsAsOf, type RuleWords } from './rule-words.js';
@@ -143,6 +144,24 @@ function movedIn(adjustments: ProfileDecision['adjustments']): ReadonlySet<strin
   for (const { rule_id } of adjustments)
     if (rule_id !== undefined) (seen.has(rule_id) ? moved : seen).add(rule_id);
   return moved;
+}
+
+/** The rules that give a lead profile points, in the words of now, the largest absolute points first. */
+export function profileDriversOf(
+  given: readonly GivenPoints[],
+  configuration: ScoringConfiguration,
+): Driver[] {
+  const rules = (configuration.profile ?? noProfile).rules;
+  return largestFirst(
+    given.map(({ rule_id, rule_version, points }) =>
+      driverOf(
+        rule_id,
+        rule_version,
+        points,
+        rules.get(rule_id) ?? ruleWordsAsOf(configuration, rule_id, rule_version),
+      ),
+    ),
+  );
 }
 
 function largestFirst(drivers: Iterable<Driver>): Driver[] {

@@ -1,8 +1,26 @@
 // The recorded decisions on scores: on events of a lead, and those that no event caused. Pure.
-import type { records } from '@lead-scoring/contracts';
+import type { CauseReason, records } from '@lead-scoring/contracts';
 
 /** Every record that changes the score of a lead that stays. */
 export type ScoreDecision = records.LeadScored | records.ScoreAdjusted;
+
+/** The score that a decision changes. */
+export function scoreTypeOf(decision: ScoreDecision): records.ScoreAdjusted['score_type'] {
+  return 'scored_events' in decision ? 'engagement' : decision.score_type;
+}
+
+/** What a decision was made on: events of the lead, its profile, a reset, or time without events. */
+export function causeOf(decision: ScoreDecision): records.LeadLevelChanged['cause'] {
+  return 'scored_events' in decision ? 'events' : reasonOf(decision);
+}
+
+/** Why a score changed without an event of the lead. */
+export function reasonOf(decision: records.ScoreAdjusted): CauseReason {
+  if (decision.score_type === 'profile') return 'profile';
+  if (resetsScore(decision)) return 'reset';
+  if (isDecay(decision)) return 'decay';
+  throw new Error('a decision without an event has a reason that no crossing of levels names');
+}
 
 const noEvents: readonly records.ScoredEvent[] = [];
 

@@ -516,7 +516,18 @@ describe('triggers', () => {
     ['a threshold and a level', '/triggers', { score_threshold: 50, level: 'Hot' }],
     ['neither a threshold nor a level', '/triggers', {}],
     ['a level without a name', '/triggers', { level: ' ' }],
-    ['an unknown score type', '/triggers', { score_threshold: 50, score_type: 'profile' }],
+    ['an unknown score type', '/triggers', { score_threshold: 50, score_type: 'deal' }],
+    [
+      'an event type for profile scores',
+      '/triggers',
+      { score_threshold: 50, score_type: 'profile', event_type: 'Page View' },
+    ],
+    ['a filter that is no id', '/triggers', { score_threshold: 50, filter_id: 'hot' }],
+    [
+      'a surge of profile scores',
+      '/surge-triggers',
+      { threshold: 5, window_seconds: 60, score_type: 'profile' },
+    ],
     ['one step', '/sequences', { event_types: ['A'], window_seconds: 60 }],
     [
       'steps and event types',

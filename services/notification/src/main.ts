@@ -58,7 +58,7 @@ type Connections = Awaited<ReturnType<typeof connect>>;
 
 function dependenciesOf(
   { readModel, outbound, writer }: Connections,
-  { configurations, levels, catchUp }: Readers,
+  { configurations, scoring, catchUp }: Readers,
 ): NotificationDependencies {
   const sealing = createSealing(secretsInForce('SEALING_SECRET', configuration));
   const shareLinks = createShareLinks(sealing, configuration.APP_URL);
@@ -68,9 +68,9 @@ function dependenciesOf(
   return {
     sealing,
     cachedLeads,
-    configuration: { destinations: createDestinationCheck(outbound, sealing, setUp), levels },
+    configuration: { destinations: createDestinationCheck(outbound, sealing, setUp), scoring },
     firing: {
-      triggers: createTriggerReader(configurations, levels),
+      triggers: createTriggerReader(configurations, scoring),
       explanations: createExplanations(readModel, catchUp, { timeoutMs: 10_000 }),
       shareLinks,
     },

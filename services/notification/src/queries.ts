@@ -13,14 +13,14 @@ import { firingQueries, suppressionsOf } from './firing/queries.js';
 import type { HistoryBounds } from './firing/history-examination.js';
 import { createIngestedSince } from './firing/simulate.js';
 import { jobQueries } from './jobs/queries.js';
-import type { LevelReader } from './levels/reader.js';
+import type { ScoringReader } from './levels/reader.js';
 
 export interface QueriesDependencies {
   readModel: ReadModel;
   /** Simulations wait until its records are folded; simulations of sequences read events from it. */
   log: EventLog;
   configurations: ConfigurationReader;
-  levels: LevelReader;
+  scoring: ScoringReader;
   now: () => Date;
 }
 
@@ -33,13 +33,13 @@ export function notificationQueries({
   readModel,
   log,
   configurations,
-  levels,
+  scoring,
   now,
 }: QueriesDependencies): BoundQuery[] {
   return [
     ...configurationQueries({
       configurations,
-      levels,
+      scoring,
       conditionsOf: async (channelIds) =>
         new Map(
           [...(await readChannelHealth(readModel, channelIds))].map(([id, health]) => [
@@ -54,7 +54,7 @@ export function notificationQueries({
       explanations: createExplanationReader(readModel, explanationsName),
       ingestedSince: createIngestedSince(log),
       configurations,
-      levels,
+      scoring,
       catchUp: createCatchUp(readModel, log, { timeoutMs: catchUpMs }),
       deliveriesOf: (firingIds) => deliveriesOfFirings(readModel, firingIds),
       now,

@@ -3,11 +3,11 @@ import type { EventLog } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { createConfigurationReader, type ConfigurationReader } from './configuration/reader.js';
 import { createCatchUp, type CatchUp } from './explanations/catch-up.js';
-import { createLevelReader, type LevelReader } from './levels/reader.js';
+import { createScoringReader, type ScoringReader } from './levels/reader.js';
 
 export interface Readers {
   configurations: ConfigurationReader;
-  levels: LevelReader;
+  scoring: ScoringReader;
   /** Waits until the explanations are folded. */
   catchUp: CatchUp;
 }
@@ -21,7 +21,7 @@ export function createReaders(
   const catchUp = createCatchUp(readModel, log, { timeoutMs });
   return {
     configurations: createConfigurationReader(readModel),
-    levels: createLevelReader(readModel, catchUp),
+    scoring: createScoringReader(readModel, catchUp),
     catchUp,
   };
 }

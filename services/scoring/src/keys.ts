@@ -76,6 +76,11 @@ export function rankPosition(key: Binary): number {
   return bytes.readUInt32BE(uuidBytes) - scoreBias + bytes.readUIntBE(uuidBytes + scoreBytes, 6) / 2 ** 48;
 }
 
+/** The lead that a rank is of. */
+export function leadOfRank(key: Binary): string {
+  return readUuid(bytesOf(key), uuidBytes + scoreBytes);
+}
+
 /** Whether a key from a cursor is a rank of the OU. */
 export function isRankKeyOf(ouId: string, key: Binary): boolean {
   const bytes = bytesOf(key);

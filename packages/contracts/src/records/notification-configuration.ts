@@ -5,7 +5,7 @@ import { happened, requested } from '../vocabulary/actor.js';
 import { attributeFilter } from '../vocabulary/filters.js';
 import { triggerKind } from '../vocabulary/webhook.js';
 import { defineRecord, type PayloadOf } from './record.js';
-import { scoreType } from './scoring.js';
+import { milestoneScoreType, surgeScoreType } from './scoring.js';
 
 /** The end of a secret, by which its owner recognises it; empty where the secret is short. */
 const lastFour = z.string().max(4);
@@ -168,13 +168,14 @@ const milestone = z.strictObject({
   kind: z.literal('milestone'),
   ...triggerFields,
   event_type: name(100).optional().describe('Only crossings that an event of this type brings about.'),
-  score_type: scoreType,
+  score_type: milestoneScoreType,
   score_threshold: score.optional().describe('This or level.'),
   level: name(100)
     .optional()
     .describe(
-      'This or score_threshold: the name of an engagement level; the threshold is its min_score, whatever that is when a score changes.',
+      'This or score_threshold: the name of a level of the score; the threshold is its min_score, whatever that is when a score changes.',
     ),
+  filter_id: id.optional().describe('Only leads that match this saved filter when they cross.'),
   direction: z.enum(['up', 'down']),
   rearm: z.strictObject({
     below: score.optional().describe('Direction up: fires again once the score has been below this.'),
@@ -201,7 +202,7 @@ const surge = z.strictObject({
   kind: z.literal('surge'),
   ...triggerFields,
   event_type: name(100).nullable().describe('null: all.'),
-  score_type: scoreType,
+  score_type: surgeScoreType,
   threshold: score.min(1),
   window_seconds: window,
   cooldown_seconds: cooldown,

@@ -4,6 +4,7 @@ import { id, score, time } from '../common.js';
 import {
   firingCause,
   firingFields,
+  milestoneCause,
   previousLevel,
   sequenceSteps,
   thresholdLevel,
@@ -11,7 +12,7 @@ import {
   type TriggerKind,
 } from '../vocabulary/webhook.js';
 import { defineRecord, type PayloadOf } from './record.js';
-import { scoreType } from './scoring.js';
+import { milestoneScoreType, surgeScoreType } from './scoring.js';
 
 const eventType = z.string().max(100);
 
@@ -48,7 +49,6 @@ const fired = {
   firing_id: id,
   fired_at: time.describe('When the causing events were taken.'),
   ...firingFields,
-  cause: firingCause,
   channel_ids: z.array(id).max(20).describe('Channels that are told.'),
 };
 
@@ -59,8 +59,9 @@ export const milestoneFired = defineRecord({
   description: "A lead's score crossed the threshold of a milestone trigger.",
   schema: z.strictObject({
     ...fired,
+    cause: milestoneCause,
     trigger: triggerOf('milestone'),
-    score_type: scoreType,
+    score_type: milestoneScoreType,
     threshold: score,
     threshold_level: thresholdLevel,
     previous_level: previousLevel.optional(),
@@ -74,7 +75,12 @@ export const sequenceFired = defineRecord({
   topic: 'notification.events',
   key: 'lead_id',
   description: 'The events of a sequence trigger came together within its window.',
-  schema: z.strictObject({ ...fired, trigger: triggerOf('sequence'), steps: sequenceSteps }),
+  schema: z.strictObject({
+    ...fired,
+    cause: firingCause,
+    trigger: triggerOf('sequence'),
+    steps: sequenceSteps,
+  }),
 });
 export type SequenceFired = PayloadOf<typeof sequenceFired>;
 
@@ -85,8 +91,9 @@ export const surgeFired = defineRecord({
   description: 'A lead gained the points of a surge trigger within its window.',
   schema: z.strictObject({
     ...fired,
+    cause: firingCause,
     trigger: triggerOf('surge'),
-    score_type: scoreType,
+    score_type: surgeScoreType,
     threshold: score,
     window_seconds: z.int().min(1),
     gained: score,

@@ -9,6 +9,7 @@ import { leadField } from '../vocabulary/lead-fields.js';
 import { leadLevelChanged } from './lead-levels.js';
 import { maximumProfileChanges, profileChange } from '../vocabulary/profile.js';
 import { smallestScore } from '../vocabulary/score-range.js';
+import { leadScoreTypes } from '../vocabulary/score-types.js';
 import { filterRecords } from './filters.js';
 import { defineRecord, type PayloadOf } from './record.js';
 import {
@@ -20,9 +21,14 @@ import {
   rulesetLimitForm,
 } from './rule-limits.js';
 
-/** The scores that triggers watch. */
-export const scoreType = z.literal('engagement', {
-  error: 'must be engagement: triggers watch no other score yet',
+/** The scores that milestones watch. */
+export const milestoneScoreType = z.enum(leadScoreTypes, {
+  error: 'must be engagement or profile: milestones watch no other score',
+});
+
+/** Surges count the points of events, which make the engagement score. */
+export const surgeScoreType = z.literal('engagement', {
+  error: 'must be engagement: a surge counts the points of events, and events give no other score',
 });
 
 /** The scores that rulesets make up. */

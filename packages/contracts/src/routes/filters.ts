@@ -49,7 +49,7 @@ export const createFilter = defineRoute({
     'Groups of conditions, nested at most 5 deep, at most 50 conditions in all. GET /leads?filter_id=… lists the leads that match at that moment: times such as {"days_ago": 7} move with the clock, and a level is the range of scores that it has then. `name`, `company`, `title`, `owner` and `phone` are what events said; a lead that is shown by its alias has no name.',
   body: z.strictObject({ name: name(100), conditions: leadFilterForm }).meta({ id: 'LeadFilterCreation' }),
   responses: { 201: { description: 'Saved', schema: leadFilter } },
-  problems: ['duplicate_name', 'limit_reached', 'level_not_found', 'ruleset_not_found'],
+  problems: ['duplicate_name', 'limit_reached', 'level_not_found', 'grid_not_found', 'ruleset_not_found'],
 });
 
 export const getFilter = defineRoute({
@@ -79,7 +79,14 @@ export const updateFilter = defineRoute({
     )
     .meta({ id: 'LeadFilterChange', minProperties: 1 }),
   responses: { 200: { description: 'Updated', schema: leadFilter } },
-  problems: ['filter_not_found', 'duplicate_name', 'limit_reached', 'level_not_found', 'ruleset_not_found'],
+  problems: [
+    'filter_not_found',
+    'duplicate_name',
+    'limit_reached',
+    'level_not_found',
+    'grid_not_found',
+    'ruleset_not_found',
+  ],
 });
 
 export const deleteFilter = defineRoute({
@@ -110,5 +117,5 @@ export const previewFilter = defineRoute({
       }),
     },
   },
-  problems: ['level_not_found', 'ruleset_not_found'],
+  problems: ['level_not_found', 'grid_not_found', 'ruleset_not_found'],
 });

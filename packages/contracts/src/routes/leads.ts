@@ -16,6 +16,7 @@ import {
 } from '../common.js';
 import { gridCell } from '../vocabulary/grid.js';
 import { alias } from '../vocabulary/identity.js';
+import { leadScoreTypes } from '../vocabulary/score-types.js';
 import { limitedDriverFields } from '../vocabulary/webhook.js';
 import { resetReason } from '../records/score-adjusted.js';
 import { adjustmentReason, levelFields } from '../records/scoring.js';
@@ -86,6 +87,11 @@ export const leadSorts = [
 
 const sort = z.enum(leadSorts).default('-score').describe('A minus in front: descending.');
 
+const leadScoreType = z
+  .enum(leadScoreTypes, { error: 'must be engagement or profile' })
+  .default('engagement')
+  .meta({ default: 'engagement' });
+
 const bound = numberParameter(-2_147_483_648, 2_147_483_647);
 
 export const listLeads = defineRoute({
@@ -98,12 +104,15 @@ export const listLeads = defineRoute({
   tag: 'Leads',
   summary: 'Leads with their scores, highest first',
   query: inOrder({
+    score_type: leadScoreType.describe(
+      'The score that min_score, max_score, level and sort=score are about. A lead without profile points has a profile score of 0.',
+    ),
     min_score: bound.optional(),
     max_score: bound.optional(),
     level: name(100)
       .optional()
       .describe(
-        'Id or name of an engagement level: leads whose score is in it, and within the other bounds.',
+        'Id or name of a level of the score: leads whose score is in it, and within the other bounds.',
       ),
     grid: gridCell
       .optional()
@@ -153,12 +162,16 @@ export const getScore = defineRoute({
   tag: 'Leads',
   summary: "A lead's score",
   parameters: z.strictObject({ leadID: leadId }),
-  query: z.strictObject({ min_position: minPosition }),
+  query: z.strictObject({
+    score_type: leadScoreType.describe('The score that score and level are of.'),
+    min_position: minPosition,
+  }),
   responses: {
     200: {
       description: 'Score',
       schema: z.strictObject({
         lead_id: id,
+        score_type: z.literal('profile').optional().describe('Absent for the engagement score.'),
         score,
         scores,
         level,

@@ -1,8 +1,9 @@
 // Milestone triggers: they watch a score, and fire when it crosses a threshold or the lower bound of a level.
 import { z } from 'zod';
-import { name, page, score } from '../common.js';
-import { previousLevel, thresholdLevel } from '../vocabulary/webhook.js';
-import { scoreType } from '../records/scoring.js';
+import { id, name, page, score } from '../common.js';
+import { leadScoreTypes } from '../vocabulary/score-types.js';
+import { milestoneCause, previousLevel, thresholdLevel } from '../vocabulary/webhook.js';
+import { milestoneScoreType } from '../records/scoring.js';
 import { defineRoute } from './route.js';
 import {
   cooldown,
@@ -13,7 +14,6 @@ import {
   read,
   shownCooldown,
   shownFields,
-  shownScoreType,
   write,
 } from './trigger-fields.js';
 import { firedEvent, firedQuery } from './trigger-firings.js';
@@ -27,15 +27,27 @@ const milestoneForm = z
     ...formFields,
     event_type: name(100)
       .optional()
-      .describe('Only crossings that an event of this type brings about. Default: any.'),
-    score_type: scoreType.default('engagement').meta({ default: 'engagement' }),
+      .describe(
+        'Only crossings that an event of this type brings about. Default: any. Not with score_type profile, which no event gives points to.',
+      ),
+    score_type: milestoneScoreType
+      .default('engagement')
+      .describe(
+        'profile: the score of how well the lead fits. It changes when values of the lead change or, after a change of a profile rule, with the next event of the lead.',
+      )
+      .meta({ default: 'engagement' }),
     score_threshold: score.optional().describe('Either this or level.').meta({ example: 50 }),
     level: name(100)
       .optional()
       .describe(
-        'Either this or score_threshold: the name of an engagement level, in any case. Its min_score is the threshold, also when the levels change; a change of the levels alone makes nothing fire. A score that jumps over several levels reaches each of them. Webhooks get `lead.level_changed` in place of `trigger.milestone.fired`.',
+        'Either this or score_threshold: the name of a level of the score (GET /engagement-scoring/levels or /profile-scoring/levels), in any case. Its min_score is the threshold, also when the levels change; a change of the levels alone makes nothing fire. A score that jumps over several levels reaches each of them. Webhooks get `lead.level_changed` in place of `trigger.milestone.fired`.',
       )
       .meta({ example: 'Hot' }),
+    filter_id: id
+      .optional()
+      .describe(
+        'A saved filter (GET /filters): fires only for leads that match it at the crossing. A lead that does not match then is asked again at its next crossing. Default: all leads.',
+      ),
     direction: z
       .enum(['up', 'down'])
       .default('up')
@@ -67,6 +79,10 @@ const milestoneForm = z
     path: ['rearm', 'above'],
     error: 'is for direction down; use below',
   })
+  .refine(({ score_type, event_type }) => score_type === 'engagement' || event_type === undefined, {
+    path: ['event_type'],
+    error: 'must be absent for score_type profile: no event gives a profile its points',
+  })
   .refine(({ rearm, score_threshold }) => !isAbove(rearm.below, score_threshold), {
     path: ['rearm', 'below'],
     error: 'must not be above score_threshold',
@@ -89,7 +105,7 @@ export const milestoneTrigger = z
   .strictObject({
     ...shownFields,
     event_type: z.string().max(100).optional(),
-    score_type: shownScoreType,
+    score_type: z.enum(leadScoreTypes),
     score_threshold: score.optional(),
     level: z.string().max(100).optional().describe('Of a trigger by level, in place of score_threshold.'),
     level_missing: z
@@ -98,6 +114,11 @@ export const milestoneTrigger = z
       .describe(
         'Of a trigger by level: true while no level of this name with a min_score is there, such as after its removal. The trigger does not fire then.',
       ),
+    filter_id: id.optional(),
+    filter_missing: z
+      .boolean()
+      .optional()
+      .describe('Of a trigger with a filter: true after its deletion. The trigger does not fire then.'),
     direction: z.enum(['up', 'down']),
     rearm: z.strictObject({
       below: score.optional(),
@@ -111,14 +132,14 @@ export const milestoneTrigger = z
   });
 export type MilestoneTriggerAnswer = z.infer<typeof milestoneTrigger>;
 
-export const simulatedMilestones = simulated('SimulatedMilestones', {
+export const simulatedMilestones = simulated('SimulatedMilestones', milestoneCause.omit({ rule_ids: true }), {
   score,
   previous_score: score,
 });
 export type SimulatedMilestones = z.infer<typeof simulatedMilestones>;
 
-export const milestoneEvent = firedEvent('MilestoneEvent', 'milestone', {
-  score_type: z.literal('engagement'),
+export const milestoneEvent = firedEvent('MilestoneEvent', 'milestone', milestoneCause, {
+  score_type: z.enum(leadScoreTypes),
   threshold: score,
   threshold_level: thresholdLevel,
   previous_level: previousLevel.optional(),
@@ -144,10 +165,16 @@ export const createTrigger = defineRoute({
   path: '/triggers',
   summary: 'Create a milestone trigger',
   description:
-    'Fires when a score crosses the threshold, or the lower bound of the level, not while it is beyond; again only when re-armed. A level that the OU does not have is 404 `level_not_found`, with the names that there are. Events sent with POST /import do not make it fire.',
+    'Fires when a score crosses the threshold, or the lower bound of the level, not while it is beyond; again only when re-armed. A level that the OU does not have is 404 `level_not_found`, with the names that there are; a filter that it does not have is 404 `filter_not_found`. A change of the filter counts for crossings from then on, and fires nothing by itself. Events sent with POST /import do not make it fire.',
   body: milestoneForm,
   responses: { 201: { description: 'Created', schema: milestoneTrigger } },
-  problems: ['level_not_found', 'notification_channel_not_found', 'position_not_reached', 'limit_reached'],
+  problems: [
+    'level_not_found',
+    'filter_not_found',
+    'notification_channel_not_found',
+    'position_not_reached',
+    'limit_reached',
+  ],
 });
 
 export const getTrigger = defineRoute({
@@ -173,6 +200,7 @@ export const replaceTrigger = defineRoute({
   problems: [
     'trigger_not_found',
     'level_not_found',
+    'filter_not_found',
     'notification_channel_not_found',
     'position_not_reached',
   ],

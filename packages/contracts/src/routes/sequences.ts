@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { name, page } from '../common.js';
 import { attributeFilter } from '../vocabulary/filters.js';
 import { attributeFilterForms } from '../vocabulary/filter-forms.js';
-import { sequenceSteps } from '../vocabulary/webhook.js';
+import { firingCause, sequenceSteps } from '../vocabulary/webhook.js';
 import { defineRoute } from './route.js';
 import {
   cooldown,
@@ -19,7 +19,7 @@ import {
   write,
 } from './trigger-fields.js';
 import { firedEvent, firedQuery } from './trigger-firings.js';
-import { simulated, simulation } from './trigger-simulation.js';
+import { simulated, simulatedEvent, simulation } from './trigger-simulation.js';
 
 const sequenceForm = z
   .strictObject({
@@ -85,10 +85,10 @@ export const sequenceTrigger = z
   .meta({ id: 'Sequence' });
 export type SequenceTriggerAnswer = z.infer<typeof sequenceTrigger>;
 
-export const simulatedSequences = simulated('SimulatedSequences', { steps: sequenceSteps });
+export const simulatedSequences = simulated('SimulatedSequences', simulatedEvent, { steps: sequenceSteps });
 export type SimulatedSequences = z.infer<typeof simulatedSequences>;
 
-export const sequenceEvent = firedEvent('SequenceEvent', 'sequence', { steps: sequenceSteps });
+export const sequenceEvent = firedEvent('SequenceEvent', 'sequence', firingCause, { steps: sequenceSteps });
 export type SequenceEvent = z.infer<typeof sequenceEvent>;
 
 export const listSequences = defineRoute({

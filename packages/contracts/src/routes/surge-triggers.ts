@@ -1,7 +1,8 @@
 // Surge triggers: they watch the points that a lead gains in a window, and fire when these reach a threshold.
 import { z } from 'zod';
 import { page, score, time, wholeNumber } from '../common.js';
-import { scoreType } from '../records/scoring.js';
+import { surgeScoreType } from '../records/scoring.js';
+import { firingCause } from '../vocabulary/webhook.js';
 import { defineRoute, editor } from './route.js';
 import {
   cooldown,
@@ -13,12 +14,18 @@ import {
   read,
   shownCooldown,
   shownFields,
-  shownScoreType,
   window,
   write,
 } from './trigger-fields.js';
 import { firedEvent, firedQuery } from './trigger-firings.js';
-import { leadOf, maximumListed, simulated, simulation, truncated } from './trigger-simulation.js';
+import {
+  leadOf,
+  maximumListed,
+  simulated,
+  simulatedEvent,
+  simulation,
+  truncated,
+} from './trigger-simulation.js';
 
 const surgeForm = z
   .strictObject({
@@ -28,7 +35,7 @@ const surgeForm = z
       .default(null)
       .describe('null: events of all types.')
       .meta({ default: null }),
-    score_type: scoreType.default('engagement').meta({ default: 'engagement' }),
+    score_type: surgeScoreType.default('engagement').meta({ default: 'engagement' }),
     threshold: wholeNumber(1, 2_147_483_647).describe('Points gained.').meta({ example: 30 }),
     window_seconds: window.describe('Seconds of event time in which they are gained.'),
     cooldown_seconds: cooldown.optional().describe(`${cooldown.description ?? ''} Default: the window.`),
@@ -39,7 +46,7 @@ export const surgeTrigger = z
   .strictObject({
     ...shownFields,
     event_type: z.string().max(100).nullable(),
-    score_type: shownScoreType,
+    score_type: surgeScoreType,
     threshold: score,
     window_seconds: z.int().min(1),
     cooldown_seconds: shownCooldown,
@@ -53,7 +60,7 @@ const surgeWindow = {
   to: time.describe('The last.'),
 };
 
-export const simulatedSurges = simulated('SimulatedSurges', { score, ...surgeWindow });
+export const simulatedSurges = simulated('SimulatedSurges', simulatedEvent, { score, ...surgeWindow });
 export type SimulatedSurges = z.infer<typeof simulatedSurges>;
 
 export const surgePreview = z
@@ -69,7 +76,7 @@ export const surgePreview = z
   .meta({ id: 'SurgePreview' });
 export type SurgePreview = z.infer<typeof surgePreview>;
 
-export const surgeEvent = firedEvent('SurgeEvent', 'surge', {
+export const surgeEvent = firedEvent('SurgeEvent', 'surge', firingCause, {
   score_type: z.literal('engagement'),
   threshold: score,
   window_seconds: z.int().min(1),

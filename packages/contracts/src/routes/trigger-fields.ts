@@ -45,7 +45,6 @@ export const shownFields = {
       'Leads for which it fired too often and is silent for now, as when a notification causes itself.',
     ),
 };
-export const shownScoreType = z.literal('engagement');
 export const shownCooldown = z.int().min(0);
 
 export const listQuery = z.strictObject({

@@ -1,7 +1,7 @@
 // The firings of a trigger, as its lists show them.
 import { z } from 'zod';
 import { cursorParameter, id, inOrder, leadId, pageParameters, time, timeParameter } from '../common.js';
-import { firingCause, firingFields, type TriggerKind } from '../vocabulary/webhook.js';
+import { firingFields, type TriggerKind } from '../vocabulary/webhook.js';
 import { deliveryStatus } from './deliveries.js';
 
 export const firedQuery = inOrder({
@@ -13,9 +13,14 @@ export const firedQuery = inOrder({
   cursor: cursorParameter,
 });
 
-export const firedEvent = <const Kind extends TriggerKind, Values extends z.ZodRawShape>(
+export const firedEvent = <
+  const Kind extends TriggerKind,
+  Cause extends z.ZodType,
+  Values extends z.ZodRawShape,
+>(
   name: string,
   kind: Kind,
+  cause: Cause,
   values: Values,
 ) =>
   z
@@ -23,7 +28,7 @@ export const firedEvent = <const Kind extends TriggerKind, Values extends z.ZodR
       id,
       trigger: z.strictObject({ id, name: z.string().max(100), kind: z.literal(kind) }),
       ...firingFields,
-      cause: firingCause,
+      cause,
       fired_at: time,
       deliveries: z
         .array(z.strictObject({ id, channel_id: id, status: deliveryStatus }))

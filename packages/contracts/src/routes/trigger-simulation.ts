@@ -9,16 +9,26 @@ const simulationForm = inOrder({
   to: timeParameter.optional().describe('Exclusive. Default: now.'),
 }).meta({ id: 'Simulation' });
 
-const eventOf = z.strictObject({ event_id: id, event_type: z.string().max(100), timestamp: time });
+/** The event that would have made a trigger fire. */
+export const simulatedEvent = z.strictObject({
+  event_id: id,
+  event_type: z.string().max(100),
+  timestamp: time,
+});
 export const leadOf = z.strictObject({ id, name: z.string().max(512) });
 export const truncated = z.boolean().describe('Not everything could be looked at: total is then the least.');
 export const maximumListed = 100;
 
-export const simulated = <Values extends z.ZodRawShape>(name: string, values: Values) =>
+/** @param cause the form of what would have made the trigger fire */
+export const simulated = <Cause extends z.ZodType, Values extends z.ZodRawShape>(
+  name: string,
+  cause: Cause,
+  values: Values,
+) =>
   z
     .strictObject({
       data: z
-        .array(z.strictObject({ lead: leadOf, at: time, cause: eventOf, ...values }))
+        .array(z.strictObject({ lead: leadOf, at: time, cause, ...values }))
         .max(maximumListed)
         .describe('The newest hundred, newest first.'),
       total: z.int().min(0),

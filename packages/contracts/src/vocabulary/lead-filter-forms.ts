@@ -3,9 +3,12 @@
 import { z } from 'zod';
 import { id, name, text, timeParameter } from '../common.js';
 import { fragmentOperators, matchMissing, maximumFragments } from './filters.js';
+import { gridCell, gridCells } from './grid.js';
 import {
   conditionsWithin,
+  gridField,
   groupOf,
+  leadLevelFields,
   leadNumberFields,
   leadTextFields,
   leadTimeFields,
@@ -65,7 +68,9 @@ const textCondition = z.discriminatedUnion(
   operatorError(textOperators),
 );
 
-const levelField = z.literal('level').describe('By the name or id of an engagement level.');
+const levelField = z
+  .enum(leadLevelFields)
+  .describe('By the name or id of a level: of an engagement level, or of a profile level.');
 const levelCondition = z.discriminatedUnion(
   'operator',
   [
@@ -82,6 +87,26 @@ const levelCondition = z.discriminatedUnion(
       match_missing: matchMissing,
     }),
     z.strictObject({ field: levelField, ...existence }),
+  ],
+  operatorError(['equals', 'not_equals', 'in', 'not_in', 'exists', 'not_exists']),
+);
+
+const gridCondition = z.discriminatedUnion(
+  'operator',
+  [
+    z.strictObject({
+      field: z.literal(gridField),
+      operator: z.enum(['equals', 'not_equals']),
+      value: gridCell,
+      match_missing: matchMissing,
+    }),
+    z.strictObject({
+      field: z.literal(gridField),
+      operator: z.enum(['in', 'not_in']),
+      value: z.array(gridCell).min(1).max(gridCells.length),
+      match_missing: matchMissing,
+    }),
+    z.strictObject({ field: z.literal(gridField), ...existence }),
   ],
   operatorError(['equals', 'not_equals', 'in', 'not_in', 'exists', 'not_exists']),
 );
@@ -141,7 +166,14 @@ function hoursOf(time: z.infer<typeof relativeTime>): number {
   return 'days_ago' in time ? time.days_ago * 24 : time.hours_ago;
 }
 
-const fields = [...leadTextFields, 'level', ...leadNumberFields, rulesetScoreField, ...leadTimeFields];
+const fields = [
+  ...leadTextFields,
+  ...leadLevelFields,
+  gridField,
+  ...leadNumberFields,
+  rulesetScoreField,
+  ...leadTimeFields,
+];
 
 const conditionForm = z
   .discriminatedUnion(
@@ -149,6 +181,7 @@ const conditionForm = z
     [
       textCondition,
       levelCondition,
+      gridCondition,
       numberCondition({ field: z.enum(leadNumberFields) }),
       numberCondition({ field: z.literal(rulesetScoreField), ruleset_id: id }),
       timeCondition,

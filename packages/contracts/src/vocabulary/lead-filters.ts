@@ -9,9 +9,16 @@ import { leadFieldNames } from './lead-fields.js';
 export const leadTextFields = [...leadFieldNames, 'alias'] as const;
 export type LeadTextField = (typeof leadTextFields)[number];
 
-/** Fields with a number. Every lead has them; `score` is the engagement score. */
-export const leadNumberFields = ['score', 'scores.engagement', 'event_count'] as const;
+/** Fields with a number. Every lead has them; `score` is the engagement score, and a lead without profile points has 0. */
+export const leadNumberFields = ['score', 'scores.engagement', 'scores.profile', 'event_count'] as const;
 export type LeadNumberField = (typeof leadNumberFields)[number];
+
+/** Fields with the level of a score, by its name or id. */
+export const leadLevelFields = ['level', 'profile_level'] as const;
+export type LeadLevelField = (typeof leadLevelFields)[number];
+
+/** The field with the cell in the grid of profile by engagement. An OU without a grid has no cells. */
+export const gridField = 'grid';
 
 /** The field of the points that one ruleset gave; the condition's `ruleset_id` names the ruleset. */
 export const rulesetScoreField = 'ruleset_score';

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { id, score, time } from '../common.js';
 import { alias } from './identity.js';
+import { leadScoreTypes } from './score-types.js';
 
 /**
  * Header of every request to a webhook, with the notification's id. The gateway refuses a request that carries it,
@@ -69,7 +70,7 @@ export type NotifiedLead = z.infer<typeof notifiedLead>;
 /** Fields of every firing, whatever the kind of its trigger. */
 export const firingFields = {
   lead: notifiedLead,
-  score: score.describe('After the event that made the trigger fire.'),
+  score: score.describe('After the change that made the trigger fire.'),
   previous_score: score.describe('Before it.'),
   level: z.string().max(100).nullable().describe('null: no level of the OU holds the score.'),
   top_drivers: z.array(notificationDriver).max(10).describe('Rules that contributed most to the score.'),
@@ -81,6 +82,32 @@ const cause = {
   rule_ids: z.array(id).max(20).describe('Rules that gave points for it.'),
 };
 export const firingCause = z.strictObject({ ...cause, timestamp: time }).meta({ id: 'FiringCause' });
+export type FiringCause = z.infer<typeof firingCause>;
+
+/** What changes a score without an event of the lead. */
+export const causeReason = z
+  .enum(['profile', 'decay', 'reset'])
+  .describe(
+    'Why the score changed where no event made it change; event_id and event_type are null then. profile: the profile of the lead, or a profile rule, changed. decay: time without events. reset: somebody restarted the score.',
+  );
+export type CauseReason = z.infer<typeof causeReason>;
+
+/** A milestone fires on every change of its score, also on one that no event caused. */
+const milestoneCauseFields = {
+  event_id: cause.event_id
+    .nullable()
+    .describe('The event that made the trigger fire; null where no event changed the score, see reason.'),
+  event_type: eventType.nullable().describe('null where event_id is.'),
+  reason: causeReason.optional(),
+  rule_ids: cause.rule_ids.describe('Rules that gave points, or took them back.'),
+};
+export const milestoneCause = z
+  .strictObject({
+    ...milestoneCauseFields,
+    timestamp: time.describe('When the event happened; without an event, when the score changed.'),
+  })
+  .meta({ id: 'MilestoneCause' });
+export type MilestoneCause = z.infer<typeof milestoneCause>;
 
 /** The level of the threshold that was reached. */
 export const thresholdLevel = z
@@ -111,7 +138,7 @@ const firedNotification = <
   kind: Kind,
   type: Type,
   title: string,
-  values: Values,
+  values: Values & { readonly cause: z.ZodType },
 ) =>
   z
     .strictObject({
@@ -121,7 +148,6 @@ const firedNotification = <
         firing_id: id,
         trigger: z.strictObject({ id, name: z.string().max(100), kind: z.literal(kind) }),
         ...firingFields,
-        cause: z.strictObject(cause),
         ...values,
         unit_id: id.describe('The organizational unit.'),
         position: z
@@ -140,14 +166,27 @@ const firedNotification = <
     })
     .meta({ id: title });
 
+const eventCause = z.strictObject(cause);
+const milestoneValues = {
+  cause: z.strictObject(milestoneCauseFields),
+  score_type: z
+    .enum(leadScoreTypes)
+    .optional()
+    .describe(
+      'The score that score, level, threshold and top_drivers are of. Absent in notifications from before there were two: engagement.',
+    ),
+};
+
 export const notificationPayload = z
   .discriminatedUnion('type', [
     firedNotification('milestone', 'trigger.milestone.fired', 'MilestoneNotification', {
+      ...milestoneValues,
       threshold: score,
       threshold_level: thresholdLevel,
       direction: z.enum(['up', 'down']),
     }),
     firedNotification('milestone', 'lead.level_changed', 'LevelNotification', {
+      ...milestoneValues,
       previous_level: previousLevel,
       threshold: score.describe('The min_score of the level that was reached, or fallen below.'),
       threshold_level: z
@@ -156,8 +195,12 @@ export const notificationPayload = z
         .describe('That level. A score that jumps over several levels reaches each of them.'),
       direction: z.enum(['up', 'down']).describe('up: the level was reached; down: it was fallen below.'),
     }),
-    firedNotification('sequence', 'trigger.sequence.fired', 'SequenceNotification', { steps: sequenceSteps }),
+    firedNotification('sequence', 'trigger.sequence.fired', 'SequenceNotification', {
+      cause: eventCause,
+      steps: sequenceSteps,
+    }),
     firedNotification('surge', 'trigger.surge.fired', 'SurgeNotification', {
+      cause: eventCause,
       threshold: score,
       window_seconds: z.int().min(1),
       gained: score.describe('Points within the window.'),

@@ -7,6 +7,8 @@ export interface FilteredLead {
   readonly fields: Readonly<Partial<Record<LeadFieldName, { readonly value: string }>>>;
   readonly aliases: readonly { readonly alias: string }[];
   readonly score: number;
+  /** Absent: a profile score of 0. */
+  readonly profile?: { readonly score: number } | undefined;
   readonly rulesets: readonly { readonly ruleset_id: string; readonly score: number }[];
   readonly event_count: number;
   readonly first_activity_at: string;
@@ -31,7 +33,10 @@ export function matchesResolved(filter: ResolvedFilter, lead: FilteredLead): boo
     case 'text':
       return textsIn(lead, filter.field).some((text) => hasText(text.toLowerCase(), filter));
     case 'number':
-      return isWithin(lead[filter.field], filter.ranges);
+      return isWithin(
+        filter.field === 'profile_score' ? (lead.profile?.score ?? 0) : lead[filter.field],
+        filter.ranges,
+      );
     case 'ruleset': {
       const own = lead.rulesets.find(({ ruleset_id }) => ruleset_id === filter.ruleset_id);
       return isWithin(own?.score ?? 0, filter.ranges);

@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { emptyConfiguration, evolveConfiguration } from '../configuration.js';
 import { packConfiguration, unpackConfiguration } from '../packed-configuration.js';
 import { at, idOf, ouId, rulesetCreated } from '../testing/builders.js';
-import { filterArbitrary, filteredLeadArbitrary, filterLevels, filterNow } from '../testing/filters.js';
+import { filterArbitrary, filteredLeadArbitrary, filterLevels, filterMoment } from '../testing/filters.js';
 import { leadMatches, type FilteredLead } from './evaluate.js';
 import { leadFilterLabel } from './label.js';
 import { unknownReferences } from './references.js';
@@ -18,12 +18,13 @@ import { evolveFilters, type FilterEvent, type SavedFilter } from './saved-filte
 
 const lawRuns = 200;
 
-const moment = { now: filterNow, levels: filterLevels };
+const moment = filterMoment;
 
 const ada: FilteredLead = {
   fields: { company: { value: 'ACME GmbH' }, title: { value: 'CTO' } },
   aliases: [{ alias: 'ada@example.com' }, { alias: '+4915112345678' }],
   score: 55,
+  profile: { score: 20 },
   rulesets: [{ ruleset_id: idOf('Intent'), score: 40 }],
   event_count: 12,
   first_activity_at: '2026-01-01T00:00:00.000Z',
@@ -76,6 +77,18 @@ describe('a condition on a score, a level or a number', () => {
     [{ field: 'level', operator: 'not_equals', value: 'Hot' }, false],
     [{ field: 'level', operator: 'not_equals', value: 'Hot', match_missing: true }, true],
     [{ field: 'level', operator: 'in', value: ['warm', 'hot'] }, false],
+    [{ field: 'scores.profile', operator: 'gte', value: 20 }, true],
+    [{ field: 'scores.profile', operator: 'between', value: [0, 19] }, false],
+    [{ field: 'profile_level', operator: 'equals', value: 'good FIT' }, true],
+    [{ field: 'profile_level', operator: 'not_equals', value: 'Good fit' }, false],
+    // Hot is a level of engagement scores.
+    [{ field: 'profile_level', operator: 'in', value: ['Hot'] }, false],
+    // A profile of 20 is B, and an engagement of 55 is 2.
+    [{ field: 'grid', operator: 'equals', value: 'B2' }, true],
+    [{ field: 'grid', operator: 'in', value: ['A1', 'B1'] }, false],
+    [{ field: 'grid', operator: 'not_in', value: ['A1', 'B1'] }, true],
+    [{ field: 'grid', operator: 'exists' }, true],
+    [{ field: 'grid', operator: 'not_exists' }, false],
   ])('%j: %s', (condition, expected) => {
     expect(is(condition)).toBe(expected);
   });
@@ -106,6 +119,17 @@ describe('a condition on a time', () => {
   ])('%j: %s', (condition, expected) => {
     expect(is(condition)).toBe(expected);
   });
+});
+
+test('an OU without a grid has no cells: conditions on them find no lead, except those on leads without one', () => {
+  const bare = { now: moment.now, levels: filterLevels };
+  const matches = (condition: LeadCondition) => leadMatches({ all: [condition] }, ada, bare);
+  expect(matches({ field: 'grid', operator: 'equals', value: 'B2' })).toBe(false);
+  expect(matches({ field: 'grid', operator: 'not_equals', value: 'A1' })).toBe(false);
+  expect(matches({ field: 'grid', operator: 'not_equals', value: 'A1', match_missing: true })).toBe(true);
+  expect(matches({ field: 'grid', operator: 'exists' })).toBe(false);
+  expect(matches({ field: 'grid', operator: 'not_exists' })).toBe(true);
+  expect(matches({ field: 'profile_level', operator: 'not_exists' })).toBe(true);
 });
 
 test('a condition that this version does not know matches no lead', () => {
@@ -220,18 +244,27 @@ describe('the sentence of a filter', () => {
   });
 });
 
-test('levels and rulesets that the OU does not have are found, with their paths', () => {
+test('levels, cells and rulesets that the OU does not have are found, with their paths', () => {
   const conditions: LeadFilterGroup = {
     any: [
       { field: 'level', operator: 'in', value: ['hot', 'Icy'] },
       { all: [{ field: 'ruleset_score', ruleset_id: idOf('Fit'), operator: 'gte', value: 1 }] },
       { field: 'level', operator: 'equals', value: idOf('Warm') },
+      { field: 'profile_level', operator: 'equals', value: 'Hot' },
+      { field: 'grid', operator: 'in', value: ['A1', 'B1'] },
     ],
   };
-  expect(unknownReferences(conditions, { levels: filterLevels, rulesets: new Map() })).toEqual([
+  const unknown = [
     { kind: 'level', named: 'Icy', path: 'any[0].value[1]' },
     { kind: 'ruleset', named: idOf('Fit'), path: 'any[1].all[0].ruleset_id' },
+    { kind: 'profile_level', named: 'Hot', path: 'any[3].value' },
+  ];
+  expect(unknownReferences(conditions, { levels: filterLevels, rulesets: new Map() })).toEqual([
+    ...unknown,
+    { kind: 'grid', named: 'A1', path: 'any[4].value[0]' },
+    { kind: 'grid', named: 'B1', path: 'any[4].value[1]' },
   ]);
+  expect(unknownReferences(conditions, { ...filterMoment, rulesets: new Map() })).toEqual(unknown);
 });
 
 describe('saved filters', () => {

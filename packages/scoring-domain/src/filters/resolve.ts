@@ -1,25 +1,38 @@
 // What a filter asks of a lead at one moment: times that move with the clock are times, levels are ranges of scores, texts are
 // lower-cased. The evaluator and scoring's database query are both made from this form, so that they agree. Pure.
 import {
+  gridCells,
+  gridField,
   isLeadFilterGroup,
   leadFieldNames,
+  leadLevelFields,
   leadNumberFields,
   leadTimeFields,
   partsOfGroup,
   rulesetScoreField,
+  type Grid,
   type LeadCondition,
   type LeadFilterGroup,
   type LeadFilterPart,
+  type LeadLevelField,
+  type LeadNumberField,
+  type LeadScoreType,
   type LeadTextField,
   type RelativeTime,
 } from '@lead-scoring/contracts';
+import { rangesOf, type GradeRange } from '../grid.js';
 import type { Levels } from '../level-history.js';
+import { levelsOfScore } from '../levels.js';
 
 /** The moment at which a filter is read. */
 export interface FilterMoment {
   readonly now: Date;
   /** The OU's levels then. */
   readonly levels: Levels;
+  /** The OU's levels of profile scores then; absent: none. */
+  readonly profile_levels?: Levels;
+  /** The OU's grid then; absent: none. */
+  readonly grid?: Grid;
 }
 
 /** A range: `from` and `to` are inclusive, `above` and `below` exclusive; an absent bound is open. */
@@ -29,6 +42,9 @@ export interface FilterRange<Value extends number | string> {
   readonly to?: Value;
   readonly below?: Value;
 }
+
+/** The numbers of a lead; a lead without profile points has a profile_score of 0. */
+export type ComparedNumber = 'score' | 'profile_score' | 'event_count';
 
 type Ranges<Value extends number | string> = readonly FilterRange<Value>[];
 
@@ -43,7 +59,7 @@ export type ResolvedFilter =
       readonly how: 'equals' | 'contains' | 'starts_with' | 'ends_with';
       readonly values: readonly string[];
     }
-  | { readonly kind: 'number'; readonly field: 'score' | 'event_count'; readonly ranges: Ranges<number> }
+  | { readonly kind: 'number'; readonly field: ComparedNumber; readonly ranges: Ranges<number> }
   /** Points of the lead from one ruleset; 0 where the ruleset gave none. */
   | { readonly kind: 'ruleset'; readonly ruleset_id: string; readonly ranges: Ranges<number> }
   | {
@@ -55,6 +71,7 @@ export type ResolvedFilter =
 
 /** No lead matches. A condition of a field or operator that this version does not know is this. */
 const nothing: ResolvedFilter = { kind: 'any', parts: [] };
+const everything: ResolvedFilter = { kind: 'all', parts: [] };
 
 export function resolveFilter(group: LeadFilterGroup, moment: FilterMoment): ResolvedFilter {
   return {
@@ -67,12 +84,13 @@ function resolvePart(part: LeadFilterPart, moment: FilterMoment): ResolvedFilter
   if (isLeadFilterGroup(part)) return resolveFilter(part, moment);
   const { field } = part;
   if (isOneOf([...leadFieldNames, 'alias'], field)) return resolveText(field, part);
-  if (field === 'level') return resolveLevel(part, moment.levels);
+  if (isOneOf(leadLevelFields, field)) return resolveLevel(part, moment, scoreOfLevel[field]);
+  if (field === gridField) return resolveCell(part, moment.grid);
   if (isOneOf(leadTimeFields, field)) return resolveTime(field, part, moment.now);
   if (isOneOf(leadNumberFields, field))
     return resolveNumber(part, (ranges) => ({
       kind: 'number',
-      field: field === 'event_count' ? 'event_count' : 'score',
+      field: numberOf[field],
       ranges,
     }));
   if (field === rulesetScoreField && part.ruleset_id !== undefined) {
@@ -81,6 +99,14 @@ function resolvePart(part: LeadFilterPart, moment: FilterMoment): ResolvedFilter
   }
   return nothing;
 }
+
+const scoreOfLevel: Record<LeadLevelField, LeadScoreType> = { level: 'engagement', profile_level: 'profile' };
+const numberOf: Record<LeadNumberField, ComparedNumber> = {
+  score: 'score',
+  'scores.engagement': 'score',
+  'scores.profile': 'profile_score',
+  event_count: 'event_count',
+};
 
 function isOneOf<Name extends string>(names: readonly Name[], name: string): name is Name {
   return (names as readonly string[]).includes(name);
@@ -122,12 +148,17 @@ function resolveText(field: LeadTextField, condition: LeadCondition): ResolvedFi
 }
 
 /** A lead that is in no level lacks one. */
-function resolveLevel(condition: LeadCondition, levels: Levels): ResolvedFilter {
+function resolveLevel(
+  condition: LeadCondition,
+  moment: FilterMoment,
+  scoreType: LeadScoreType,
+): ResolvedFilter {
+  const levels = levelsOfScore(moment, scoreType);
   const wanted = new Set(textsOf(condition));
   const isNamed = ({ id, name }: Levels[number]) => wanted.has(id) || wanted.has(name.toLowerCase());
   const inAnyOf = (some: Levels): ResolvedFilter => ({
     kind: 'number',
-    field: 'score',
+    field: scoreType === 'engagement' ? 'score' : 'profile_score',
     ranges: some.map(({ min_score, max_score }) => ({
       ...(min_score !== null && { from: min_score }),
       ...(max_score !== null && { to: max_score }),
@@ -150,6 +181,40 @@ function resolveLevel(condition: LeadCondition, levels: Levels): ResolvedFilter 
     default:
       return nothing;
   }
+}
+
+/** A cell is a range of both scores. Every lead of an OU with a grid has a cell, and none of another. */
+function resolveCell(condition: LeadCondition, grid: Grid | undefined): ResolvedFilter {
+  const isMissing = condition.operator === 'not_exists' || condition.match_missing === true;
+  if (!grid) return isMissing ? everything : nothing;
+  const inAnyOf: ResolvedFilter = {
+    kind: 'any',
+    parts: gridCells
+      .filter((cell) => textsOf(condition).includes(cell.toLowerCase()))
+      .map((cell) => {
+        const { engagement, profile } = rangesOf(grid, cell);
+        return {
+          kind: 'all',
+          parts: [scoreWithin('score', engagement), scoreWithin('profile_score', profile)],
+        };
+      }),
+  };
+  switch (condition.operator) {
+    case 'exists':
+      return everything;
+    case 'equals':
+    case 'in':
+      return inAnyOf;
+    case 'not_equals':
+    case 'not_in':
+      return { kind: 'not', part: inAnyOf };
+    default:
+      return nothing;
+  }
+}
+
+function scoreWithin(field: ComparedNumber, { low, high }: GradeRange): ResolvedFilter {
+  return { kind: 'number', field, ranges: [{ from: low, to: high }] };
 }
 
 function resolveNumber(

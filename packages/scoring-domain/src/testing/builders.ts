@@ -117,3 +117,28 @@ export const scoreReset = (
   reset_id: idOf(`reset of ${lead}`),
   ...more,
 });
+
+/** A decision that the profile rule of this name gives the lead so many points more. */
+export const profileScored = (
+  lead: string,
+  rule: string,
+  { previous = 0, points, decided_at = at }: { previous?: number; points: number; decided_at?: string },
+): records.ScoreAdjusted => ({
+  ou_id: ouId,
+  lead_id: idOf(lead),
+  score_type: 'profile',
+  previous_score: previous,
+  score: previous + points,
+  configuration_version: 1,
+  adjustments: [
+    {
+      reason: 'profile_rule',
+      points,
+      rule_id: idOf(rule),
+      rule_version: 1,
+      ruleset_id: idOf('profile ruleset'),
+    },
+  ],
+  decided_at,
+  fire_triggers: true,
+});

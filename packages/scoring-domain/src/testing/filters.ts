@@ -1,17 +1,21 @@
 // Random filters and leads for tests. Texts, scores and times come from a few values, so that conditions often hold.
 import {
   conditionsWithin,
+  gridField,
   leadFieldNames,
+  leadLevelFields,
   leadNumberFields,
   leadTextFields,
   leadTimeFields,
   maximumFilterConditions,
+  type Grid,
   type LeadCondition,
   type LeadFilterGroup,
   type LeadFilterPart,
 } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import type { FilteredLead } from '../filters/evaluate.js';
+import type { FilterMoment } from '../filters/resolve.js';
 import type { Levels } from '../level-history.js';
 import { idOf } from './builders.js';
 
@@ -22,6 +26,21 @@ export const filterLevels: Levels = [
   { id: idOf('Warm'), name: 'Warm', min_score: 10, max_score: 49, color: '#f59f00' },
   { id: idOf('Hot'), name: 'HOT', min_score: 60, max_score: null, color: '#e8590c' },
 ];
+
+export const filterProfileLevels: Levels = [
+  { id: idOf('Poor fit'), name: 'Poor fit', min_score: null, max_score: 0, color: '#4c6ef5' },
+  { id: idOf('Good fit'), name: 'GOOD fit', min_score: 10, max_score: null, color: '#e8590c' },
+];
+
+export const filterGrid: Grid = { profile: { A: 60, B: 10, C: 0 }, engagement: { 1: 60, 2: 49, 3: 1 } };
+
+/** The moment at which tests read filters. */
+export const filterMoment: FilterMoment = {
+  now: filterNow,
+  levels: filterLevels,
+  profile_levels: filterProfileLevels,
+  grid: filterGrid,
+};
 
 const rulesets = [idOf('Intent'), idOf('Fit')];
 
@@ -76,9 +95,10 @@ const textCondition: fc.Arbitrary<LeadCondition> = fc
   )
   .map(([field, [operator, value], more]) => ({ field, operator, value, ...(value !== null && more) }));
 
-const levelName = fc.constantFrom('cold', 'Warm', 'hot', idOf('Hot'), 'gone');
+const levelName = fc.constantFrom('cold', 'Warm', 'hot', idOf('Hot'), 'good fit', idOf('Poor fit'), 'gone');
 const levelCondition: fc.Arbitrary<LeadCondition> = fc
   .tuple(
+    fc.constantFrom(...leadLevelFields),
     fc.oneof(
       fc.tuple(fc.constantFrom('equals', 'not_equals'), levelName),
       fc.tuple(fc.constantFrom('in', 'not_in'), fc.array(levelName, { minLength: 1, maxLength: 3 })),
@@ -86,7 +106,19 @@ const levelCondition: fc.Arbitrary<LeadCondition> = fc
     ),
     missing,
   )
-  .map(([[operator, value], more]) => ({ field: 'level', operator, value, ...(value !== null && more) }));
+  .map(([field, [operator, value], more]) => ({ field, operator, value, ...(value !== null && more) }));
+
+const cell = fc.constantFrom('A1', 'A2', 'B2', 'C1', 'C4', 'D3', 'D4');
+const gridCondition: fc.Arbitrary<LeadCondition> = fc
+  .tuple(
+    fc.oneof(
+      fc.tuple(fc.constantFrom('equals', 'not_equals'), cell),
+      fc.tuple(fc.constantFrom('in', 'not_in'), fc.array(cell, { minLength: 1, maxLength: 3 })),
+      fc.tuple(fc.constantFrom('exists', 'not_exists'), fc.constant(null)),
+    ),
+    missing,
+  )
+  .map(([[operator, value], more]) => ({ field: gridField, operator, value, ...(value !== null && more) }));
 
 const numberCondition: fc.Arbitrary<LeadCondition> = fc
   .tuple(
@@ -126,7 +158,7 @@ const timeCondition: fc.Arbitrary<LeadCondition> = fc
   )
   .map(([field, [operator, value]]) => ({ field, operator, value }));
 
-const condition = fc.oneof(textCondition, levelCondition, numberCondition, timeCondition);
+const condition = fc.oneof(textCondition, levelCondition, gridCondition, numberCondition, timeCondition);
 
 function groupWithin(depth: number): fc.Arbitrary<LeadFilterGroup> {
   const part: fc.Arbitrary<LeadFilterPart> =
@@ -155,6 +187,7 @@ export const filteredLeadArbitrary: fc.Arbitrary<FilteredLead> = fc
       { minLength: 0, maxLength: 3 },
     ),
     score,
+    profile: fc.option(fc.record({ score }), { nil: undefined }),
     rulesets: fc.uniqueArray(fc.record({ ruleset_id: fc.constantFrom(...rulesets), score }), {
       selector: ({ ruleset_id }) => ruleset_id,
       maxLength: 2,

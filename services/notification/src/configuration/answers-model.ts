@@ -1,7 +1,8 @@
 // The answers of routes on channels and triggers, with secrets shortened to their last four characters.
 import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
-import { lineOf, type Levels } from '../levels/line-model.js';
+import { lineOf } from '../levels/line-model.js';
 import { shownAddress } from './destination-model.js';
+import type { KnownScoring } from './scoring-names-model.js';
 import type { Channel, MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from './state.js';
 
 export type ChannelAnswer = routeDeclarations.NotificationChannel;
@@ -13,8 +14,8 @@ export type Suppression = NonNullable<routeDeclarations.MilestoneTriggerAnswer['
 /** The state of a trigger besides its definition. */
 export interface TriggerCondition {
   suppressed?: Suppression | undefined;
-  /** The OU's current levels. */
-  levels: Levels;
+  /** The OU's current levels and filters. */
+  scoring: NonNullable<KnownScoring>;
 }
 
 export interface TriggerAnswers {
@@ -65,13 +66,17 @@ export function shownMilestone(
   trigger: MilestoneTrigger,
   condition: TriggerCondition,
 ): TriggerAnswers['milestone'] {
-  const { event_type, score_threshold, level, direction, rearm } = trigger;
+  const { event_type, score_type, score_threshold, level, direction, rearm, filter_id } = trigger;
   return {
     ...shownFields(trigger, condition),
     ...(event_type !== undefined && { event_type }),
-    score_type: 'engagement',
+    score_type,
     ...(score_threshold !== undefined && { score_threshold }),
-    ...(level !== undefined && { level, level_missing: lineOf(trigger, condition.levels) === null }),
+    ...(level !== undefined && { level, level_missing: lineOf(trigger, condition.scoring) === null }),
+    ...(filter_id !== undefined && {
+      filter_id,
+      filter_missing: !condition.scoring.filters.has(filter_id.toLowerCase()),
+    }),
     direction,
     rearm,
   };

@@ -3,7 +3,7 @@ import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import { uuidToBinary } from '@lead-scoring/read-model';
-import type { LevelReader } from '../levels/reader.js';
+import type { ScoringReader } from '../levels/reader.js';
 import { decideConfiguration } from './decide.js';
 import type { DestinationCheck } from './destination-model.js';
 import {
@@ -14,7 +14,7 @@ import {
   type ConfigurationDocument,
 } from './documents.js';
 import { evolveConfiguration } from './evolve.js';
-import { levelsNamedIn, type LevelsOf } from './known-levels.js';
+import { scoringNamedIn, type ScoringOf } from './known-scoring.js';
 import type { ConfigurationCommand, ConfigurationEvent } from './messages.js';
 import { resultOf } from './result-model.js';
 import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
@@ -23,16 +23,16 @@ export interface ConfigurationShape extends AggregateShape {
   state: NotificationConfiguration;
   command: ConfigurationCommand;
   event: ConfigurationEvent;
-  /** The OUs' levels, for commands on triggers by level. */
-  context: LevelsOf;
+  /** The OUs' levels and filters, for commands on triggers that name one. */
+  context: ScoringOf;
 }
 
 export interface ConfigurationDependencies {
   destinations: DestinationCheck;
-  levels: Pick<LevelReader, 'upToDate'>;
+  scoring: Pick<ScoringReader, 'upToDate'>;
 }
 
-export function configurationCapability({ destinations, levels }: ConfigurationDependencies) {
+export function configurationCapability({ destinations, scoring }: ConfigurationDependencies) {
   return aggregate<ConfigurationShape>({
     name: 'configuration',
     commands: {
@@ -56,12 +56,12 @@ export function configurationCapability({ destinations, levels }: ConfigurationD
     },
     keyOf: ({ payload }) => payload.ou_id,
     initial: emptyNotificationConfiguration,
-    contextOf: (commands) => levelsNamedIn(commands, levels),
-    decide: (command, configuration, levelsOf) =>
-      decideConfiguration(command, configuration, destinations, levelsOf(command.payload.ou_id)),
+    contextOf: (commands) => scoringNamedIn(commands, scoring),
+    decide: (command, configuration, scoringOf) =>
+      decideConfiguration(command, configuration, destinations, scoringOf(command.payload.ou_id)),
     evolve: evolveConfiguration,
-    resultOf: (command, after, levelsOf) =>
-      resultOf(command, after, levelsOf(command.payload.ou_id), destinations),
+    resultOf: (command, after, scoringOf) =>
+      resultOf(command, after, scoringOf(command.payload.ou_id), destinations),
     commandsOf: toChannelOf,
     stored: storedAsDocuments<NotificationConfiguration, ConfigurationDocument>({
       collection: configurations,

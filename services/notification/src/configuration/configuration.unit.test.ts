@@ -20,7 +20,12 @@ import { levelsFrom } from '../testing/firing-builders.js';
 import { configurationLimits } from './decision-model.js';
 import { decideConfiguration } from './decide.js';
 import type { DestinationCheck } from './destination-model.js';
-import type { KnownLevels } from './level-model.js';
+import {
+  emptyConfiguration,
+  type SavedFilter,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import type { KnownScoring } from './scoring-names-model.js';
 import { resultOf } from './result-model.js';
 import type { ConfigurationCommand, ConfigurationDecision, ConfigurationEvent } from './messages.js';
 import { evolveConfiguration } from './evolve.js';
@@ -33,11 +38,28 @@ const levels = levelsFrom([
   ['Warm', 10],
   ['Hot', 50],
 ]);
+const saved: SavedFilter = {
+  id: triggerId(99),
+  name: 'At Acme',
+  conditions: { all: [{ field: 'company', operator: 'contains', value: 'acme' }] },
+  version: 1,
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+};
+const scoring: ScoringConfiguration = {
+  ...emptyConfiguration(ouId),
+  levels,
+  filters: new Map([[saved.id, saved]]),
+  profile_levels: levelsFrom([
+    ['Poor fit', null],
+    ['Good fit', 20],
+  ]),
+};
 
 /** The configuration after commands of which none is rejected. */
 function given(...commands: ConfigurationCommand[]): NotificationConfiguration {
   return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration, anyDestination, levels);
+    const decision = decideConfiguration(command, configuration, anyDestination, scoring);
     if (decision.outcome === 'rejected') throw new Error(decision.message);
     return decision.events.reduce(evolveConfiguration, configuration);
   }, emptyNotificationConfiguration(ouId));
@@ -46,12 +68,12 @@ function given(...commands: ConfigurationCommand[]): NotificationConfiguration {
 function when(
   command: ConfigurationCommand,
   configuration = emptyNotificationConfiguration(ouId),
-  { check = anyDestination, known = levels }: { check?: DestinationCheck; known?: KnownLevels } = {},
+  { check = anyDestination, known = scoring }: { check?: DestinationCheck; known?: KnownScoring } = {},
 ): ConfigurationDecision {
   return decideConfiguration(command, configuration, check, known);
 }
 
-const answerOf = (command: ConfigurationCommand, configuration: NotificationConfiguration, known = levels) =>
+const answerOf = (command: ConfigurationCommand, configuration: NotificationConfiguration, known = scoring) =>
   resultOf(command, configuration, known, anyDestination);
 
 const onChannel = (nth: number) => ({
@@ -402,7 +424,10 @@ describe('a trigger', () => {
 });
 
 describe('a trigger by level', () => {
-  const without = (name: string) => levels.filter((level) => level.name !== name);
+  const without = (name: string): ScoringConfiguration => ({
+    ...scoring,
+    levels: levels.filter((level) => level.name !== name),
+  });
 
   test('is answered with its level in place of a threshold, and with level_missing', () => {
     const command = createTrigger(1, milestoneAt('hot'));
@@ -419,15 +444,35 @@ describe('a trigger by level', () => {
     expect(when(boiling)).toMatchObject({
       outcome: 'rejected',
       code: 'level_not_found',
-      message: expect.stringContaining('Its levels are "Cold", "Warm", "Hot".'),
+      message: expect.stringContaining('Its engagement levels are "Cold", "Warm", "Hot".'),
       errors: [{ path: 'body.level' }],
     });
-    expect(when(boiling, given(), { known: [] })).toMatchObject({
+    expect(when(boiling, given(), { known: emptyConfiguration(ouId) })).toMatchObject({
       code: 'level_not_found',
       message: expect.stringContaining('It has none'),
     });
     const [{ id } = { id: '' }] = levels;
     expect(codeOf(when(createTrigger(1, milestoneAt(id))))).toBe('level_not_found');
+  });
+
+  test('of the profile score names a profile level, and no engagement level', () => {
+    const profile = (level: string) => createTrigger(1, milestoneAt(level, { score_type: 'profile' }));
+    const good = profile('good fit');
+    expect(answerOf(good, given(good))).toMatchObject({
+      score_type: 'profile',
+      level: 'good fit',
+      level_missing: false,
+    });
+    expect(when(profile('Hot'))).toMatchObject({
+      code: 'level_not_found',
+      message: expect.stringContaining('Its profile levels are "Poor fit", "Good fit".'),
+    });
+    expect(when(profile('Hot'), given(), { known: { ...emptyConfiguration(ouId), levels } })).toMatchObject({
+      code: 'level_not_found',
+      message: expect.stringContaining('PUT /profile-scoring/levels'),
+    });
+    expect(codeOf(when(profile('Poor fit')))).toBe('invalid_request');
+    expect(codeOf(when(createTrigger(1, milestoneAt('Good fit'))))).toBe('level_not_found');
   });
 
   test('is refused with position_not_reached while the newest levels are unknown', () => {
@@ -463,6 +508,49 @@ describe('a trigger by level', () => {
     expect(after(milestoneAt('Hot', { name: 'Was hot', active: false }))).toBe('done');
     expect(after(milestoneAt('Warm'))).toBe('done');
     expect(after(milestoneAt('Hot', { direction: 'down' }))).toBe('level_not_found');
+  });
+});
+
+describe('a trigger with a saved filter', () => {
+  const filtered = (filter_id: string) => createTrigger(1, milestone({ filter_id }));
+  const withoutFilters = { ...scoring, filters: new Map<string, SavedFilter>() };
+
+  test('is answered with the filter, whatever the case of its id, and says whether it is still there', () => {
+    const command = filtered(saved.id.toUpperCase());
+    const after = given(command);
+    expect(answerOf(command, after)).toMatchObject({
+      filter_id: saved.id.toUpperCase(),
+      filter_missing: false,
+    });
+    expect(answerOf(command, after, withoutFilters)).toMatchObject({ filter_missing: true });
+    expect(answerOf(createTrigger(2), given(createTrigger(2)))).not.toHaveProperty('filter_missing');
+  });
+
+  test('is refused for a filter that the OU does not have, and while the newest filters are unknown', () => {
+    expect(when(filtered(triggerId(98)))).toMatchObject({
+      outcome: 'rejected',
+      code: 'filter_not_found',
+      message: expect.stringContaining('GET /filters'),
+      errors: [{ path: 'body.filter_id' }],
+    });
+    expect(when(filtered(saved.id), given(), { known: withoutFilters })).toMatchObject({
+      code: 'filter_not_found',
+      message: expect.stringContaining('POST /filters'),
+    });
+    expect(codeOf(when(filtered(saved.id), given(), { known: null }))).toBe('position_not_reached');
+  });
+
+  test('whose filter is gone can be renamed, and starts without memory once it has another filter or none', () => {
+    const before = given(filtered(saved.id));
+    const known = withoutFilters;
+    const renamed = milestone({ filter_id: saved.id, name: 'Other' });
+    expect(codeOf(when(replaceTrigger(1, renamed), before, { known }))).toBe('done');
+    expect(codeOf(when(replaceTrigger(1, milestone({ filter_id: triggerId(98) })), before))).toBe(
+      'filter_not_found',
+    );
+    const sinceAfter = (definition: records.MilestoneDefinition) =>
+      given(filtered(saved.id), replaceTrigger(1, definition)).triggers.get(triggerId(1))?.since;
+    expect([sinceAfter(renamed), sinceAfter(milestone())]).toEqual([1, 2]);
   });
 });
 
@@ -505,7 +593,7 @@ describe('for any sequence of commands', () => {
     const events: ConfigurationEvent[] = [];
     const taken: { command: ConfigurationCommand; after: NotificationConfiguration }[] = [];
     for (const one of commands) {
-      const decision = decideConfiguration(one, configuration, anyDestination, levels);
+      const decision = decideConfiguration(one, configuration, anyDestination, scoring);
       if (decision.outcome === 'rejected') continue;
       configuration = decision.events.reduce(evolveConfiguration, configuration);
       events.push(...decision.events);
@@ -560,7 +648,7 @@ describe('for any sequence of commands', () => {
       fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
         for (const { command: one, after } of run(commands).taken) {
           if (one.type === 'DeleteChannel' || one.type === 'DeleteTrigger') continue;
-          expect(decideConfiguration(one, after, anyDestination, levels)).toEqual({
+          expect(decideConfiguration(one, after, anyDestination, scoring)).toEqual({
             outcome: 'done',
             events: [],
           });
@@ -574,7 +662,7 @@ describe('for any sequence of commands', () => {
       fc.property(fc.array(command, { maxLength: 20 }), command, (commands, last) => {
         const { configuration } = run(commands);
         const copy = structuredClone(configuration);
-        const decision = decideConfiguration(last, configuration, anyDestination, levels);
+        const decision = decideConfiguration(last, configuration, anyDestination, scoring);
         if (decision.outcome === 'done') decision.events.reduce(evolveConfiguration, configuration);
         expect(configuration).toEqual(copy);
       }),

@@ -8,17 +8,17 @@ import {
   rejected,
   unlessTooLarge,
 } from './decision-model.js';
-import { refusalOfLevel, type KnownLevels } from './level-model.js';
+import { refusalOfNamed, type KnownScoring } from './scoring-names-model.js';
 import type { ConfigurationDecision, Refusal } from './messages.js';
 import type { NotificationConfiguration, Trigger } from './state.js';
 
 export function createTrigger(
   { ou_id, trigger_id, definition, requested_at }: records.CreateTrigger,
   configuration: NotificationConfiguration,
-  levels: KnownLevels,
+  scoring: KnownScoring,
 ): ConfigurationDecision {
   const known = configuration.triggers.get(trigger_id);
-  const unplaced = refusalOfLevel(definition, known, levels);
+  const unplaced = refusalOfNamed(definition, known, scoring);
   if (unplaced) return rejected(unplaced);
   if (known) return done();
   const refusal = refusalOfChannels(definition.channel_ids, configuration);
@@ -36,12 +36,12 @@ export function createTrigger(
 export function replaceTrigger(
   { ou_id, trigger_id, definition, requested_at }: records.ReplaceTrigger,
   configuration: NotificationConfiguration,
-  levels: KnownLevels,
+  scoring: KnownScoring,
 ): ConfigurationDecision {
   const known = configuration.triggers.get(trigger_id);
   if (known?.kind !== definition.kind) return triggerNotFound();
   const refusal =
-    refusalOfLevel(definition, known, levels) ?? refusalOfChannels(definition.channel_ids, configuration);
+    refusalOfNamed(definition, known, scoring) ?? refusalOfChannels(definition.channel_ids, configuration);
   if (refusal) return rejected(refusal);
   if (isDefinedAs(known, definition)) return done();
   return unlessTooLarge(configuration, {

@@ -3,7 +3,7 @@ import { actedBy } from '@lead-scoring/contracts';
 import { createChannel, deleteChannel, replaceChannel, rotateChannelSecret } from './decide-channel.js';
 import { createTrigger, deleteTrigger, replaceTrigger } from './decide-trigger.js';
 import type { DestinationCheck } from './destination-model.js';
-import type { KnownLevels } from './level-model.js';
+import type { KnownScoring } from './scoring-names-model.js';
 import type { ConfigurationCommand, ConfigurationDecision } from './messages.js';
 import type { NotificationConfiguration } from './state.js';
 
@@ -12,9 +12,9 @@ export function decideConfiguration(
   command: ConfigurationCommand,
   configuration: NotificationConfiguration,
   check: DestinationCheck,
-  levels: KnownLevels,
+  scoring: KnownScoring,
 ): ConfigurationDecision {
-  const decision = decideCommand(command, configuration, check, levels);
+  const decision = decideCommand(command, configuration, check, scoring);
   if (decision.outcome === 'rejected') return decision;
   return { ...decision, events: actedBy(decision.events, command.payload) };
 }
@@ -23,7 +23,7 @@ function decideCommand(
   command: ConfigurationCommand,
   configuration: NotificationConfiguration,
   check: DestinationCheck,
-  levels: KnownLevels,
+  scoring: KnownScoring,
 ): ConfigurationDecision {
   switch (command.type) {
     case 'CreateChannel':
@@ -35,9 +35,9 @@ function decideCommand(
     case 'RotateChannelSecret':
       return rotateChannelSecret(command.payload, configuration);
     case 'CreateTrigger':
-      return createTrigger(command.payload, configuration, levels);
+      return createTrigger(command.payload, configuration, scoring);
     case 'ReplaceTrigger':
-      return replaceTrigger(command.payload, configuration, levels);
+      return replaceTrigger(command.payload, configuration, scoring);
     case 'DeleteTrigger':
       return deleteTrigger(command.payload, configuration);
   }

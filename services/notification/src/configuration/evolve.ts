@@ -184,10 +184,10 @@ export function looksForTheSame(one: records.TriggerDefinition, other: records.T
 function lookedFor(trigger: records.TriggerDefinition): unknown {
   switch (trigger.kind) {
     case 'milestone': {
-      const { event_type, score_type, score_threshold, level, direction, rearm } = trigger;
+      const { event_type, score_type, score_threshold, level, direction, rearm, filter_id } = trigger;
       const { below, above, cooldown_seconds } = rearm;
       const line = [score_threshold, level?.toLowerCase()];
-      return [event_type, score_type, line, direction, below, above, cooldown_seconds];
+      return [event_type, score_type, line, direction, below, above, cooldown_seconds, filter_id];
     }
     case 'sequence': {
       const { steps, ordered, window_seconds, cooldown_seconds } = trigger;

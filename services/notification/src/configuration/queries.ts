@@ -1,5 +1,6 @@
 // Queries on channels and triggers, with the health of channels and the suppressions of triggers.
 import { routes, type TriggerKind } from '@lead-scoring/contracts';
+import { emptyConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import {
   shownChannel,
@@ -12,17 +13,17 @@ import {
 } from './answers-model.js';
 import {
   emptyNotificationConfiguration,
-  isByLevel,
   isOfKind,
+  namesScoring,
   type NotificationConfiguration,
   type Trigger,
 } from './state.js';
-import type { LevelReader } from '../levels/reader.js';
+import type { ScoringReader } from '../levels/reader.js';
 import type { ConfigurationReader } from './reader.js';
 
 export interface ConfigurationQueriesDependencies {
   configurations: ConfigurationReader;
-  levels: Pick<LevelReader, 'now'>;
+  scoring: Pick<ScoringReader, 'now'>;
   /** The condition of channels; a channel without an entry is active. */
   conditionsOf: (channelIds: readonly string[]) => Promise<Map<string, ChannelCondition>>;
   /** The suppressions of triggers by id. */
@@ -73,7 +74,7 @@ class ShownTriggers {
   constructor(
     private readonly dependencies: Pick<
       ConfigurationQueriesDependencies,
-      'configurations' | 'levels' | 'suppressionsOf'
+      'configurations' | 'scoring' | 'suppressionsOf'
     >,
   ) {}
 
@@ -110,15 +111,15 @@ class ShownTriggers {
     ouId: string,
     triggers: readonly Trigger[],
   ): Promise<(trigger: Trigger) => TriggerCondition> {
-    const { levels, suppressionsOf } = this.dependencies;
-    const [suppressions, levelsOfNow] = await Promise.all([
+    const { scoring, suppressionsOf } = this.dependencies;
+    const [suppressions, scoringNow] = await Promise.all([
       suppressionsOf(
         ouId,
         triggers.map(({ id }) => id),
       ),
-      triggers.some(isByLevel) ? levels.now(ouId) : [],
+      triggers.some(namesScoring) ? scoring.now(ouId) : emptyConfiguration(ouId),
     ]);
-    return ({ id }) => ({ suppressed: suppressions.get(id), levels: levelsOfNow });
+    return ({ id }) => ({ suppressed: suppressions.get(id), scoring: scoringNow });
   }
 }
 

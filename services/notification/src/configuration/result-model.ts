@@ -1,7 +1,8 @@
 // The answers to commands on channels and triggers.
+import { emptyConfiguration } from '@lead-scoring/scoring-domain';
 import { shownChannel, shownTrigger } from './answers-model.js';
 import type { DestinationCheck } from './destination-model.js';
-import type { KnownLevels } from './level-model.js';
+import type { KnownScoring } from './scoring-names-model.js';
 import type { CommandResult, ConfigurationCommand } from './messages.js';
 import type { Channel, NotificationConfiguration } from './state.js';
 
@@ -9,7 +10,7 @@ import type { Channel, NotificationConfiguration } from './state.js';
 export function resultOf(
   command: ConfigurationCommand,
   configuration: NotificationConfiguration,
-  levels: KnownLevels,
+  scoring: KnownScoring,
   check: Pick<DestinationCheck, 'warningsOf'>,
 ): CommandResult {
   switch (command.type) {
@@ -37,7 +38,7 @@ export function resultOf(
     case 'ReplaceTrigger':
       return asResult(
         shownTrigger(decided(configuration.triggers.get(command.payload.trigger_id)), {
-          levels: levels ?? [],
+          scoring: scoring ?? emptyConfiguration(command.payload.ou_id),
         }),
       );
     case 'DeleteChannel':

@@ -59,6 +59,16 @@ export function isByLevel(trigger: records.TriggerDefinition): boolean {
   return trigger.kind === 'milestone' && trigger.level !== undefined;
 }
 
+/** Whether the trigger names a level or a filter, which are of scoring's configuration. */
+export function namesScoring(trigger: records.TriggerDefinition): boolean {
+  return isByLevel(trigger) || filterIdOf(trigger) !== undefined;
+}
+
+/** The saved filter that leads must match; undefined: the trigger is of all leads. */
+export function filterIdOf(trigger: records.TriggerDefinition): string | undefined {
+  return trigger.kind === 'milestone' ? trigger.filter_id : undefined;
+}
+
 export function isOfKind<Kind extends TriggerKind>(
   trigger: Trigger,
   kind: Kind,

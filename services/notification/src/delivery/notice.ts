@@ -1,5 +1,5 @@
 // The words of a notification, whatever the channel: each kind of message renders a notice.
-import type { FiredPayload, NotificationPayload } from '@lead-scoring/contracts';
+import type { CauseReason, FiredPayload, NotificationPayload } from '@lead-scoring/contracts';
 import { oneLine } from './text.js';
 
 export interface Notice {
@@ -26,20 +26,40 @@ export function noticeOf(payload: NotificationPayload): Notice {
     };
   }
   const { data } = payload;
-  const { lead, trigger, score, previous_score, cause } = data;
+  const { lead, trigger, score, previous_score } = data;
   return {
     title: titleOf(payload),
     facts: [
       { label: 'Lead', value: nameOf(lead) },
       ...givenFacts(lead),
-      { label: 'Score', value: `${points(score)} (before: ${points(previous_score)})` },
+      {
+        label: isOfProfile(payload) ? 'Profile score' : 'Score',
+        value: `${points(score)} (before: ${points(previous_score)})`,
+      },
       ...levelFacts(payload),
       { label: 'Trigger', value: oneLine(trigger.name, nameLength) },
-      { label: 'Last event', value: oneLine(cause.event_type, 100) },
+      causeFact(payload),
     ],
-    reasons: data.top_drivers.slice(0, shownDrivers).map(reasonOf),
+    reasons: data.top_drivers.slice(0, shownDrivers).map((driver) => reasonOf(driver, isOfProfile(payload))),
     link: linkOf(data.share_url),
   };
+}
+
+/** The event that made the trigger fire, or why the score changed without one. */
+function causeFact({ data: { cause } }: FiredPayload): Notice['facts'][number] {
+  if (cause.event_type !== null) return { label: 'Last event', value: oneLine(cause.event_type, 100) };
+  const reason = 'reason' in cause ? cause.reason : undefined;
+  return { label: 'Cause', value: reason === undefined ? 'the score changed' : reasonWords[reason] };
+}
+
+const reasonWords: Record<CauseReason, string> = {
+  profile: 'the profile changed',
+  decay: 'time without activity',
+  reset: 'the score was reset',
+};
+
+function isOfProfile({ data }: FiredPayload): boolean {
+  return 'score_type' in data && data.score_type === 'profile';
 }
 
 function levelFacts({ type, data }: FiredPayload): Notice['facts'] {
@@ -54,15 +74,15 @@ function levelName(level: string | null): string {
   return level === null ? 'none' : oneLine(level, nameLength);
 }
 
-/** `Pricing: +30 (3×)`; where limits held points back `Pricing: +30 (3 of 5 counted, at most 3 a lead)`. */
-function reasonOf(driver: FiredPayload['data']['top_drivers'][number]): string {
+/** `Pricing: +30 (3×)`; of a profile rule `Decision maker: +20`; where limits held points back `Pricing: +30 (3 of 5 counted, at most 3 a lead)`. */
+function reasonOf(driver: FiredPayload['data']['top_drivers'][number], isOfProfileRule: boolean): string {
   const { event_type, label, filter_label, count, total, counted, counted_total = total, limits } = driver;
   const name = label ?? (filter_label === undefined ? event_type : `${event_type} (${filter_label})`);
   const times =
     counted === undefined
       ? `${String(count)}×`
       : `${String(counted)} of ${String(count)} counted${limits === undefined ? '' : `, ${oneLine(limits, 160)}`}`;
-  return `${oneLine(name, 160)}: ${signed(counted_total)} (${times})`;
+  return `${oneLine(name, 160)}: ${signed(counted_total)}${isOfProfileRule ? '' : ` (${times})`}`;
 }
 
 function givenFacts({ title, company, owner }: FiredPayload['data']['lead']): Notice['facts'] {
@@ -77,9 +97,10 @@ function givenFacts({ title, company, owner }: FiredPayload['data']['lead']): No
   });
 }
 
-function titleOf({ type, data }: FiredPayload): string {
+function titleOf(payload: FiredPayload): string {
+  const { type, data } = payload;
   const name = nameOf(data.lead);
-  const score = `${points(data.score)} points`;
+  const score = `${points(data.score)} ${isOfProfile(payload) ? 'profile points' : 'points'}`;
   switch (type) {
     case 'trigger.milestone.fired':
     case 'lead.level_changed': {

@@ -10,6 +10,7 @@ export function notificationExplanations({ cachedLeads }: { cachedLeads: number 
     name: explanationsName,
     cachedLeads,
     keptFields: toldFields,
+    keepsActivity: true,
     batching: {
       maxRecordsPerBatch: 2_000,
       maxBytesPerBatch: 1024 * 1024,

@@ -1,4 +1,4 @@
-// Accounts (score, contributions and fields) of the leads that fire. Decisions that passed through this partition since it was
+// Accounts (scores, contributions, fields and activity) of the leads that fire. Decisions that passed through this partition since it was
 // opened are added up in memory; older decisions are read from the service's explanations. A firing therefore waits for the
 // explanations only when its lead has decisions from before the partition was opened.
 import { records } from '@lead-scoring/contracts';
@@ -177,9 +177,7 @@ export class BatchAccounts {
 }
 
 function isDecision(record: IncomingRecord): record is IncomingRecord & { payload: ScoreDecision } {
-  if (isRecord(record, records.leadScored)) return true;
-  // Accounts are of the engagement score.
-  return isRecord(record, records.scoreAdjusted) && record.payload.score_type === 'engagement';
+  return isRecord(record, records.leadScored) || isRecord(record, records.scoreAdjusted);
 }
 
 /** Whether a dead letter is sent again. It carries its old offset, so later records of its lead may have passed already. */

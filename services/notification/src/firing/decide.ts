@@ -1,11 +1,14 @@
 // Decides which triggers a lead's events fire, re-arm or silence. Pure: times come with the records, and the only inputs are the
 // lead's state and the configuration in force.
-import type { records } from '@lead-scoring/contracts';
+import type { MilestoneCause, records } from '@lead-scoring/contracts';
 import {
   heldInRange,
+  leadMatches,
   levelHolding,
   pointsOfEvent,
   scoredEventsOf,
+  scoreTypeOf,
+  type FilteredLead,
   type ScoreDecision,
 } from '@lead-scoring/scoring-domain';
 import type { SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
@@ -15,16 +18,19 @@ import { isRearmedBy } from './milestone-model.js';
 import { findSequence } from './sequence-model.js';
 import type { LeadState } from './state.js';
 import { findSurge } from './surge-model.js';
-import type { CompiledMilestone, CompiledTriggers } from './trigger-model.js';
+import type { CompiledMilestone, CompiledTriggers, MilestonesOfScore } from './trigger-model.js';
+import { causeOfDecision, causeOfEvent, type Cause } from './cause-model.js';
 import { DecisionBuilder, type FiringDecision } from './decision-model.js';
 
 /** Whether a decision on scores can make a trigger do anything; if not, the lead's state is not loaded. */
 export function concernsScored(scored: ScoreDecision, triggers: CompiledTriggers): boolean {
-  return pathOf(scored).some(({ event, points, before, after }) => {
-    if (triggers.passesRearmBound(before, after)) return true;
-    if (!event || !scored.fire_triggers) return false;
-    const { crossed, surges } = triggers.of(event.event_type);
-    return (points !== 0 && surges.length > 0) || crossed(before, after).length > 0;
+  const milestones = triggers.ofScore(scoreTypeOf(scored));
+  return pathOf(scored).some((step) => {
+    const { event, points, before, after } = step;
+    if (milestones.passesRearmBound(before, after)) return true;
+    if (!scored.fire_triggers) return false;
+    const hasGain = event !== null && points !== 0 && triggers.of(event.event_type).surges.length > 0;
+    return hasGain || crossedBy(step, scored, triggers).length > 0;
   });
 }
 
@@ -33,29 +39,78 @@ export function concernsIngested(ingested: records.EventsIngested, triggers: Com
   return ingested.fire_triggers && ingested.events.some((event) => matchesOf(event, triggers).length > 0);
 }
 
-/** Decides on milestones and surges. The same record twice is a no-op. */
+/** Whether the decision crosses a milestone with a filter; if so, `decideScored` needs the lead. */
+export function asksFilters(scored: ScoreDecision, triggers: CompiledTriggers): boolean {
+  return (
+    scored.fire_triggers &&
+    pathOf(scored).some((step) => crossedBy(step, scored, triggers).some(({ filter }) => filter != null))
+  );
+}
+
+/**
+ * Decides on milestones and surges. The same record twice is a no-op.
+ * @param lead the lead after the decision on scores, where `asksFilters`; null: not known, and no filter matches
+ */
 export function decideScored(
   scored: ScoreDecision,
   source: Source,
   state: LeadState,
   triggers: CompiledTriggers,
+  lead: FilteredLead | null = null,
 ): FiringDecision {
   if (source.offset <= state.seen[source.topic]) return { events: [], state };
   const decision = new DecisionBuilder(state, triggers, source, scored.decided_at);
-  for (const { event, points, before, after } of pathOf(scored)) {
-    if (event && scored.fire_triggers) {
-      const cause = { event, before, after };
-      const { crossed, surges, surgeWindowSeconds } = triggers.of(event.event_type);
-      for (const milestone of crossed(before, after)) crossMilestone(decision, milestone, cause);
-      if (points !== 0 && surges.length > 0) {
-        const { event_id, event_type, timestamp } = event;
-        decision.addGain({ event_id, event_type, timestamp, points, window_seconds: surgeWindowSeconds });
-        if (points > 0) for (const surge of surges) checkSurge(decision, surge, cause);
+  const milestones = triggers.ofScore(scoreTypeOf(scored));
+  const causeWithoutEvent = 'scored_events' in scored ? null : causeOfDecision(scored, source);
+  for (const step of pathOf(scored)) {
+    const { event, before, after } = step;
+    if (scored.fire_triggers) {
+      for (const milestone of crossedBy(step, scored, triggers)) {
+        const cause = event ? causeOfEvent(event) : causeWithoutEvent;
+        if (cause && isSelected(milestone, lead && leadAt(lead, scored, after), scored.decided_at))
+          crossMilestone(decision, milestone, step, cause);
       }
+      if (event) observeGain(decision, { ...step, event }, triggers);
     }
-    if (triggers.passesRearmBound(before, after)) rearmMilestones(decision, triggers, after);
+    if (milestones.passesRearmBound(before, after)) rearmMilestones(decision, milestones, after);
   }
   return decision.end();
+}
+
+/** Whether the milestone is of this lead: it has no filter, or the lead matches it at that time. */
+function isSelected({ filter }: CompiledMilestone, lead: FilteredLead | null, at: string): boolean {
+  if (filter === undefined) return true;
+  if (!filter || !lead) return false;
+  return leadMatches(filter.conditions, lead, { now: new Date(at), ...filter.configuration });
+}
+
+/** The lead with a score of the decision: filters on scores compare the one that crossed the milestone. */
+function leadAt(lead: FilteredLead, scored: ScoreDecision, score: number): FilteredLead {
+  return scoreTypeOf(scored) === 'engagement' ? { ...lead, score } : { ...lead, profile: { score } };
+}
+
+const noMilestones: readonly CompiledMilestone[] = [];
+
+/** The milestones that a change of the score crosses, without regard to what they remember of the lead. */
+function crossedBy(
+  { event, before, after }: ScoreStep,
+  scored: ScoreDecision,
+  triggers: CompiledTriggers,
+): readonly CompiledMilestone[] {
+  if (event) return triggers.of(event.event_type).crossed(before, after);
+  // The rest of a decision on events: its events are named, and none of them is the cause.
+  if ('scored_events' in scored) return noMilestones;
+  return triggers.ofScore(scoreTypeOf(scored)).crossed(before, after);
+}
+
+/** Adds the points of an event for surges, and checks the surges that watch events of its type. */
+function observeGain(decision: DecisionBuilder, step: EventStep, triggers: CompiledTriggers): void {
+  const { event, points } = step;
+  const { surges, surgeWindowSeconds } = triggers.of(event.event_type);
+  if (points === 0 || surges.length === 0) return;
+  const { event_id, event_type, timestamp } = event;
+  decision.addGain({ event_id, event_type, timestamp, points, window_seconds: surgeWindowSeconds });
+  if (points > 0) for (const surge of surges) checkSurge(decision, surge, step);
 }
 
 /** Decides on sequences. The same record twice is a no-op. */
@@ -101,6 +156,8 @@ interface ScoreStep {
   after: number;
 }
 
+type EventStep = ScoreStep & { event: records.ScoredEvent };
+
 /** The changes of the score, one per event, so that the grouping of events into records makes no difference. */
 function pathOf(decision: ScoreDecision): ScoreStep[] {
   const { previous_score, score } = decision;
@@ -131,40 +188,35 @@ function matchesOf(
   });
 }
 
-interface ScoredCause {
-  event: records.ScoredEvent;
-  before: number;
-  after: number;
-}
-
 function crossMilestone(
   decision: DecisionBuilder,
   { trigger, line, levels }: CompiledMilestone,
-  cause: ScoredCause,
+  step: ScoreStep,
+  cause: Cause<MilestoneCause>,
 ): void {
   const { disarmed } = decision.memoryOf(trigger);
-  if (disarmed !== null && !isRearmedBy(line, cause.before)) return;
-  decision.fire(trigger, cause.event, (fired) => ({
+  if (disarmed !== null && !isRearmedBy(line, step.before)) return;
+  decision.fire(trigger, cause, (fired) => ({
     type: 'MilestoneFired',
     payload: {
       ...fired,
       trigger: { ...fired.trigger, kind: 'milestone' },
-      ...scoresOf(cause),
+      ...scoresOf(step),
       score_type: trigger.score_type,
       threshold: line.threshold,
       ...(line.level !== null && {
         threshold_level: line.level,
-        previous_level: levelHolding(levels, cause.before)?.name ?? null,
-        level: levelHolding(levels, cause.after)?.name ?? null,
+        previous_level: levelHolding(levels, step.before)?.name ?? null,
+        level: levelHolding(levels, step.after)?.name ?? null,
       }),
       direction: line.direction,
     },
   }));
 }
 
-function rearmMilestones(decision: DecisionBuilder, triggers: CompiledTriggers, score: number): void {
+function rearmMilestones(decision: DecisionBuilder, milestones: MilestonesOfScore, score: number): void {
   for (const trigger_id of decision.disarmed()) {
-    const milestone = triggers.rearmed.get(trigger_id);
+    const milestone = milestones.rearmed.get(trigger_id);
     if (!milestone) continue;
     const { trigger, line } = milestone;
     if (decision.memoryOf(trigger).disarmed === null || !isRearmedBy(line, score)) continue;
@@ -172,17 +224,17 @@ function rearmMilestones(decision: DecisionBuilder, triggers: CompiledTriggers, 
   }
 }
 
-function checkSurge(decision: DecisionBuilder, trigger: SurgeTrigger, cause: ScoredCause): void {
-  const at = Date.parse(cause.event.timestamp);
+function checkSurge(decision: DecisionBuilder, trigger: SurgeTrigger, step: EventStep): void {
+  const at = Date.parse(step.event.timestamp);
   const gains = decision.gainsFor(trigger);
   const window = gains.some((gain) => gain.at === at) ? findSurge(gains, at, trigger) : null;
   if (!window) return;
-  decision.fire(trigger, cause.event, (fired) => ({
+  decision.fire(trigger, causeOfEvent(step.event), (fired) => ({
     type: 'SurgeFired',
     payload: {
       ...fired,
       trigger: { ...fired.trigger, kind: 'surge' },
-      ...scoresOf(cause),
+      ...scoresOf(step),
       score_type: trigger.score_type,
       threshold: trigger.threshold,
       window_seconds: trigger.window_seconds,
@@ -215,7 +267,7 @@ function advanceSequence(
       windowMs: window_seconds * 1_000,
     });
   if (!completed) return;
-  const cause = { event_id, event_type, timestamp, matches: [] };
+  const cause = causeOfEvent({ event_id, event_type, timestamp, matches: [] });
   decision.fire(trigger, cause, (fired) => ({
     type: 'SequenceFired',
     payload: {
@@ -230,6 +282,6 @@ function advanceSequence(
   }));
 }
 
-function scoresOf({ before, after }: ScoredCause): { score: number; previous_score: number } {
+function scoresOf({ before, after }: ScoreStep): { score: number; previous_score: number } {
   return { score: after, previous_score: before };
 }

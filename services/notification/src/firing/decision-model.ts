@@ -1,8 +1,8 @@
 // Builds the decision on one record: the events so far, and the lead's state after them. Observations (gains and matches) are
 // grouped into one event, before the firings that they cause, so that folding the events gives the state of the decision.
 import { eventTypeKey, type records } from '@lead-scoring/contracts';
-import { countedPoints } from '@lead-scoring/scoring-domain';
 import type { SequenceTrigger, SurgeTrigger, Trigger } from '../configuration/state.js';
+import type { Cause } from './cause-model.js';
 import { firingIdOf } from './id-model.js';
 import type { FiredDraft, FiringDraft, Source } from './messages.js';
 import { evolveLead, rememberedFirings, withGain, withMatch } from './evolve.js';
@@ -17,7 +17,6 @@ const clockToleranceMs = 60_000;
 
 /** Maximum number of observations in one event. */
 const maximumObserved = 2_000;
-const maximumRuleIds = 20;
 
 export interface FiringDecision {
   readonly events: readonly FiringDraft[];
@@ -29,9 +28,10 @@ type ObservedGain = records.ActivityObserved['gains'][number];
 type ObservedMatch = records.ActivityObserved['steps'][number];
 
 /** The fields of a firing that all kinds of triggers share. */
-type FiringBase = Omit<Extract<FiredDraft, { type: 'SequenceFired' }>['payload'], 'trigger' | 'steps'> & {
-  trigger: { id: string; name: string };
-};
+type FiringBase<Form> = Omit<
+  Extract<FiredDraft, { type: 'SequenceFired' }>['payload'],
+  'trigger' | 'steps' | 'cause'
+> & { trigger: { id: string; name: string }; cause: Form };
 
 interface EventBase {
   readonly ou_id: string;
@@ -129,10 +129,10 @@ export class DecisionBuilder {
   }
 
   /** Fires unless the trigger is silent for the lead. A trigger that fires too often is silenced instead. */
-  fire(
+  fire<Form>(
     trigger: Trigger,
-    { event_id, event_type, timestamp, matches }: records.ScoredEvent,
-    drafted: (firing: FiringBase) => FiredDraft,
+    { id: causeId, form: cause }: Cause<Form>,
+    drafted: (firing: FiringBase<Form>) => FiredDraft,
   ): void {
     if (this.isSilent(trigger)) return;
     const earliest = this.#now - flood.windowSeconds * 1_000;
@@ -142,16 +142,13 @@ export class DecisionBuilder {
       return;
     }
     const { id, name, channel_ids } = trigger;
-    // A match whose points were all held back gave none.
-    const gave = matches.filter((match) => countedPoints(match) !== 0);
-    const rule_ids = [...new Set(gave.map(({ rule_id }) => rule_id))].slice(0, maximumRuleIds);
     this.#append(
       drafted({
         ...this.#base,
-        firing_id: firingIdOf(id, this.#base.lead_id, event_id),
+        firing_id: firingIdOf(id, this.#base.lead_id, causeId),
         fired_at: this.at,
         trigger: { id, name },
-        cause: { event_id, event_type, timestamp, rule_ids },
+        cause,
         channel_ids,
       }),
     );

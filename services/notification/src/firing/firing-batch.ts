@@ -2,10 +2,11 @@
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { ShareLinks } from '../share-links.js';
-import { cacheKeyOf, type BatchAccounts } from './accounts.js';
+import { cacheKeyOf } from './accounts.js';
 import type { DescribedFiring, PendingFiring } from './firing-descriptions.js';
 import type { FoldedLead } from './firing-store.js';
 import { isExplained } from './forget-model.js';
+import type { LeadMoment } from './filtered-leads.js';
 import type { LeadRecord } from './lead-records.js';
 import { firingRecords, isFired, type FiringDraft, type FiringEvent } from './messages.js';
 import { requestsOf, shareOf } from './notification-model.js';
@@ -28,23 +29,20 @@ export class FiringBatch {
   readonly decidedStates = new Map<object, LeadState>();
 
   /** @param before states of all leads of the batch, by cache key */
-  constructor(
-    private readonly before: ReadonlyMap<string, FoldedLead | null>,
-    private readonly accounts: BatchAccounts,
-  ) {}
+  constructor(private readonly before: ReadonlyMap<string, FoldedLead | null>) {}
 
-  decide(leadRecord: LeadRecord): void {
+  /** @param of the lead as of the record: what passed of it, and its fields where the record asks filters */
+  decide(leadRecord: LeadRecord, { seen, lead }: LeadMoment): void {
     const key = cacheKeyOf(leadRecord);
     const state =
       this.#states.get(key) ??
       this.before.get(key)?.state ??
       initialLeadState(leadRecord.ou_id, leadRecord.lead_id);
-    const decision = leadRecord.decide(state);
+    const decision = leadRecord.decide(state, lead);
     this.#states.set(key, decision.state);
     const last = decision.events.at(-1);
     if (!last) return;
     this.decidedStates.set(last.payload, decision.state);
-    const seen = this.accounts.now(leadRecord);
     const isOwnExplanation = leadRecord.source.topic === 'scoring.events' || isExplained(state);
     for (const draft of decision.events) {
       this.#drafts.push({ draft, leadRecord, seen, isExplained: isOwnExplanation });

@@ -1,7 +1,17 @@
 // Completes drafts of firings with the lead's name, fields, level and top drivers as of the record that made the trigger fire.
-import { withLeadFields, type LeadFields, type NotificationDriver } from '@lead-scoring/contracts';
+import {
+  withLeadFields,
+  type LeadFields,
+  type LeadScoreType,
+  type NotificationDriver,
+} from '@lead-scoring/contracts';
 import { nameOf, type LeadAccount } from '@lead-scoring/explanations';
-import { driversOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import {
+  driversOf,
+  levelsOfScore,
+  profileDriversOf,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
 import type { BatchAccounts, SeenLead } from './accounts.js';
 import type { Explanations } from '../explanations/reader.js';
 import type { LeadRecord } from './lead-records.js';
@@ -34,9 +44,19 @@ export async function describeFirings(
   const configurations = await explanations.configurations(versionsIn(accountOf.values()));
   return firings.map(({ draft, leadRecord }) => {
     const account = accountOf.get(leadRecord) ?? null;
-    const description = describe(leadRecord, account, configurations.get(leadRecord.ou_id));
+    const description = describe(
+      { leadRecord, account, scoreType: watchedScoreOf(draft) },
+      configurations.get(leadRecord.ou_id),
+    );
     return { event: describeFiring(draft, description), lead_seen_in: description.seen_in };
   });
+}
+
+const noAliases: Description['aliases'] = [];
+
+/** Sequences show the engagement score, and surges are of its points. */
+function watchedScoreOf(draft: FiredDraft): LeadScoreType {
+  return draft.type === 'MilestoneFired' ? draft.payload.score_type : 'engagement';
 }
 
 /** Looks up one account per record, also where the record made several triggers fire. */
@@ -61,13 +81,22 @@ function versionsIn(accounts: Iterable<LeadAccount | null>): ReadonlyMap<string,
   return versions;
 }
 
+interface DescribedLead {
+  readonly leadRecord: LeadRecord;
+  readonly account: LeadAccount | null;
+  /** The score that the trigger watches: drivers and level are of it. */
+  readonly scoreType: LeadScoreType;
+}
+
 /** @param configuration scoring's newest known configuration of the OU: has the names of rules and levels */
 function describe(
-  leadRecord: LeadRecord,
-  account: LeadAccount | null,
+  { leadRecord, account, scoreType }: DescribedLead,
   configuration: ScoringConfiguration | undefined,
 ): Description {
-  const { aliases, source } = leadRecord;
+  const { source } = leadRecord;
+  // A decision that no event caused names no aliases.
+  const aliases =
+    leadRecord.aliases.length > 0 ? leadRecord.aliases : (account?.activity.aliases ?? noAliases);
   if (!account || !configuration)
     return {
       ...fieldsInRecord(leadRecord),
@@ -82,8 +111,8 @@ function describe(
     ...valuesOf(account.given),
     aliases,
     score: account.score,
-    top_drivers: driversOf(account.contributions, configuration).map(driver),
-    levels: configuration.levels,
+    top_drivers: driversOfScore(account, configuration, scoreType).map(driver),
+    levels: levelsOfScore(configuration, scoreType),
     // An ingested event's own offset says nothing here: scoring may not know its lead yet, or may still know a deleted lead
     // with the same id.
     seen_in: {
@@ -105,6 +134,16 @@ function valuesOf({ company, title, owner }: LeadFields): LeadDetails {
     ...(title && { title: title.value }),
     ...(owner && { owner: owner.value }),
   };
+}
+
+function driversOfScore(
+  { contributions, profile }: LeadAccount,
+  configuration: ScoringConfiguration,
+  scoreType: LeadScoreType,
+): ReturnType<typeof driversOf> {
+  return scoreType === 'engagement'
+    ? driversOf(contributions, configuration)
+    : profileDriversOf(profile?.given ?? [], configuration);
 }
 
 const maximumLabelLength = 200;

@@ -10,6 +10,7 @@ import {
   explanationCollections,
   type ExplanationReader,
 } from '@lead-scoring/explanations';
+import { emptyConfiguration, type Levels } from '@lead-scoring/scoring-domain';
 import { levelsSet, ruleCreated, rulesetCreated } from '@lead-scoring/scoring-domain/testing';
 import {
   connectReadModel,
@@ -45,8 +46,7 @@ import {
   surge,
   type Act,
 } from '../testing/firing-builders.js';
-import type { Levels } from '../levels/line-model.js';
-import { createLevelReader, type LevelReader } from '../levels/reader.js';
+import { createScoringReader, type ScoringReader } from '../levels/reader.js';
 import { explanationsName, notificationExplanations } from '../explanations/capability.js';
 import { createExplanations } from '../explanations/reader.js';
 import { createShareLinks, type ShareLinks } from '../share-links.js';
@@ -66,7 +66,7 @@ const range = { from: second(0), to: second(1_000) };
 interface Service {
   readModel: ReadModel;
   explanations: ExplanationReader;
-  levels: LevelReader;
+  scoringReader: ScoringReader;
   /** Opens the partition anew, as after a restart. */
   /** Opens the partition as after a crash: unwritten changes are lost and folded again. */
   reopen(): Promise<void>;
@@ -109,14 +109,14 @@ async function startService(
   const explanations = notificationExplanations({ cachedLeads: 10 });
   const projection = openFollowerPartition(explanations, readModel, partition);
   await projection.checkpoint();
-  const levels = createLevelReader(readModel, () => catchUp(service));
+  const scoringReader = createScoringReader(readModel, () => catchUp(service));
   const open = () =>
     new FiringPartition(
       { readModel, partition },
       {
         triggers: createTriggerReader(
           { load: () => Promise.resolve(new Map([[ouId, configuration]])) },
-          levels,
+          scoringReader,
         ),
         explanations: createExplanations(readModel, catchUpRules, { timeoutMs }),
         shareLinks,
@@ -157,7 +157,7 @@ async function startService(
   const service: Service = {
     readModel,
     explanations: createExplanationReader(readModel, explanationsName),
-    levels,
+    scoringReader,
     own,
     commands,
     shares,
@@ -729,7 +729,10 @@ describe('the history', () => {
   afterAll(() => service.close());
 
   const firedOf = (type: string) => service.own.filter((one) => one.type === type);
-  const inService = (levels: Levels = []) => ({ explanations: service.explanations, levels });
+  const inService = (levels: Levels = []) => ({
+    explanations: service.explanations,
+    scoring: { ...emptyConfiguration(ouId), levels },
+  });
 
   test('gives in a simulation the firings that it gave live', async () => {
     const simulated = await simulateMilestone(inService(), trigger, range, bounds);
@@ -783,7 +786,12 @@ describe('the history', () => {
         type === 'MilestoneFired' ? [(payload as records.MilestoneFired).cause.event_id] : [],
       );
       const { explanations } = one;
-      const simulated = await simulateMilestone({ explanations, levels: [] }, rearmed, range, bounds);
+      const simulated = await simulateMilestone(
+        { explanations, scoring: emptyConfiguration(ouId) },
+        rearmed,
+        range,
+        bounds,
+      );
       expect(simulated.data.map(({ cause }) => cause.event_id).reverse()).toEqual(lived);
       expect(lived).toEqual([idOf('a'), idOf('c')]);
     } finally {
@@ -903,7 +911,7 @@ describe('over HTTP', () => {
       routes: firingQueries({
         readModel: service.readModel,
         explanations: service.explanations,
-        levels: service.levels,
+        scoring: service.scoringReader,
         catchUp: () => Promise.resolve(true),
         configurations: {
           load: (ids) => Promise.resolve(new Map([...ids].map((id) => [id, configuration]))),

@@ -2,7 +2,7 @@
 // implementation that has no indexes, no states and no bounded memory.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
-import { levelOf } from '@lead-scoring/scoring-domain';
+import { levelOf, type Levels } from '@lead-scoring/scoring-domain';
 import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from '../configuration/state.js';
@@ -28,7 +28,7 @@ import {
   type Act,
 } from '../testing/firing-builders.js';
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
-import { lineOf, type Levels } from '../levels/line-model.js';
+import { lineOf } from '../levels/line-model.js';
 import type { FiringDraft } from './messages.js';
 import { evolveLead } from './evolve.js';
 import { initialLeadState, type LeadState } from './state.js';
@@ -62,7 +62,7 @@ function scored(
   const configuration = configurationOf(triggers, version);
   let score = 0;
   return taken.reduce<Run>(({ events, state }, { acts, takenAt, fire = true, under = levels }, index) => {
-    const compiled = compileTriggers(configuration, under);
+    const compiled = compileTriggers(configuration, { levels: under });
     const payload = leadScored(acts, score, takenAt, { fire_triggers: fire });
     score += scoreOf(acts);
     if (!concernsScored(payload, compiled)) return { events, state };
@@ -74,7 +74,7 @@ function scored(
 }
 
 function ingested(triggers: readonly Trigger[], taken: readonly Taken[], run = begin(), version = 1): Run {
-  const compiled = compileTriggers(configurationOf(triggers, version), []);
+  const compiled = compileTriggers(configurationOf(triggers, version), { levels: [] });
   return taken.reduce<Run>(({ events, state }, { acts, takenAt, fire = true }) => {
     const payload = eventsIngested(acts, takenAt, { fire_triggers: fire });
     if (!concernsIngested(payload, compiled)) return { events, state };
@@ -201,7 +201,7 @@ describe('a milestone', () => {
       leadScored(path(20), 80, 9),
       scoredAt(9),
       run.state,
-      compileTriggers(configurationOf([again], 2), []),
+      compileTriggers(configurationOf([again], 2), { levels: [] }),
     );
     expect(fired({ ...run, events: [...once.events] }, path(20))).toEqual(['e0']);
   });
@@ -537,7 +537,7 @@ describe('a sequence', () => {
 
   test('records nothing for events that match no step', () => {
     const acts = of([c, 0], [c, 1]);
-    const compiled = compileTriggers(configurationOf([sequence([a, b])]), []);
+    const compiled = compileTriggers(configurationOf([sequence([a, b])]), { levels: [] });
     expect(concernsIngested(eventsIngested(acts, 0), compiled)).toBe(false);
     expect(decideIngested(eventsIngested(acts, 0), ingestedAt(0), begin().state, compiled).events).toEqual(
       [],
@@ -565,7 +565,7 @@ test('points that limits of rules and rulesets held back make nothing fire', () 
       ...(index === 2 && { ruleset_adjustments: [{ ruleset_id: idOf('ruleset'), points: -25 }] }),
     })),
   };
-  const compiled = compileTriggers(configurationOf(triggers), []);
+  const compiled = compileTriggers(configurationOf(triggers), { levels: [] });
   const { events } = decideScored(held, scoredAt(0), initialLeadState(ouId, leadId), compiled);
   const fired = events.filter(({ type }) => type.endsWith('Fired'));
   expect(fired).toEqual([]);
@@ -981,7 +981,7 @@ describe('for any triggers and any events of the lead,', () => {
   test('a record that is repeated, at once or later, changes nothing', () => {
     fc.assert(
       fc.property(triggers, anyLevels, acts(40), sizes, fc.nat(20), (all, levels, done, pieces, back) => {
-        const compiled = compileTriggers(configurationOf(all), levels);
+        const compiled = compileTriggers(configurationOf(all), { levels });
         let state = begin().state;
         let score = 0;
         const decided: (() => void)[] = [];
@@ -1007,7 +1007,7 @@ describe('for any triggers and any events of the lead,', () => {
         let state = begin().state;
         let score = 0;
         cut(done, pieces).forEach((piece, index) => {
-          const compiled = compileTriggers(configurationOf(all), listOf(levels, index));
+          const compiled = compileTriggers(configurationOf(all), { levels: listOf(levels, index) });
           const payload = leadScored(piece, score, index);
           score += scoreOf(piece);
           const first = decideScored(payload, scoredAt(index), state, compiled);
@@ -1030,7 +1030,7 @@ describe('for any triggers and any events of the lead,', () => {
     ]).flat();
     const levels = levelsFrom([['Hot', 100]]);
     const of = (some: readonly Trigger[]) => {
-      const { crossed, ...rest } = compileTriggers(configurationOf(some), levels).of('A');
+      const { crossed, ...rest } = compileTriggers(configurationOf(some), { levels }).of('A');
       return { ...rest, crossed: crossed(0, 1_000).map(({ trigger }) => trigger) };
     };
     const own = [
@@ -1059,9 +1059,9 @@ describe('for any triggers and any events of the lead,', () => {
           const all = some.map((trigger, index): MilestoneTrigger => {
             return { ...trigger, event_type: 'A', id: idOf(`t${String(index)}`) };
           });
-          const { crossed } = compileTriggers(configurationOf(all), levels).of('A');
+          const { crossed } = compileTriggers(configurationOf(all), { levels }).of('A');
           const expected = all.filter((trigger) => {
-            const { threshold = NaN } = lineOf(trigger, levels) ?? {};
+            const { threshold = NaN } = lineOf(trigger, { levels }) ?? {};
             return trigger.direction === 'up'
               ? before < threshold && threshold <= after
               : after < threshold && threshold <= before;
@@ -1143,7 +1143,7 @@ function untold(event: FiringDraft): unknown {
 describe('a reset of the score', () => {
   const up = milestone({ rearm: { below: 50, cooldown_seconds: 0 } }, 'up');
   const down = milestone({ direction: 'down', rearm: { cooldown_seconds: 0 } }, 'down');
-  const compiled = compileTriggers(configurationOf([up, down]), []);
+  const compiled = compileTriggers(configurationOf([up, down]), { levels: [] });
 
   test('fires nothing, and re-arms a milestone that had fired', () => {
     const before = scored([up, down], oneByOne(path(100)));

@@ -36,7 +36,7 @@ const triggers = compileTriggers(
     surge({ threshold: 25, window_seconds: 10, cooldown_seconds: 3 }),
     sequence(['A', 'B'], { window_seconds: 10 }),
   ]),
-  [],
+  { levels: [] },
 );
 
 /** The decision on one record. */

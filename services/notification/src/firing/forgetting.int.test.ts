@@ -6,6 +6,7 @@ import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
 import {
   createExplanationReader,
+  emptyAccount,
   explanationCollections,
   type LeadAccount,
 } from '@lead-scoring/explanations';
@@ -55,7 +56,7 @@ const channels = [idOf('channel a'), idOf('channel b')];
 const hot = milestone({ score_threshold: 10, channel_ids: channels.slice(0, 1) });
 const visited = sequence(['A', 'B'], { channel_ids: channels.slice(1) });
 const configuration = configurationOf([hot, visited]);
-const triggers = compileTriggers(configuration, []);
+const triggers = compileTriggers(configuration, { levels: [] });
 
 function told(draft: FiringDraft): FiringEvent {
   if (!isFired(draft)) return draft;
@@ -250,7 +251,9 @@ describe('a deletion', () => {
         leadScored([act(`m${String(index)}`, 'A', index, 15)], 0, index),
         scoredAt(index),
         initialLeadState(ouId, leadId),
-        compileTriggers(configurationOf([{ ...hot, channel_ids: [channels[index % 2] ?? ''] }]), []),
+        compileTriggers(configurationOf([{ ...hot, channel_ids: [channels[index % 2] ?? ''] }]), {
+          levels: [],
+        }),
       ).events;
       if (!draft) throw new Error('it fires');
       return told(draft);
@@ -299,16 +302,17 @@ describe('a deletion', () => {
     const name = 'The lead that was deleted';
     const { take } = opened([
       {
-        id: leadId,
-        ou_id: ouId,
-        given_name: { value: name, at: second(0) },
-        given: {},
-        first_alias: null,
-        first_offset: 0,
-        offset: 0,
+        ...emptyAccount(
+          {
+            id: leadId,
+            ou_id: ouId,
+            given_name: { value: name, at: second(0) },
+            given: {},
+            first_alias: null,
+          },
+          0,
+        ),
         score: 80,
-        contributions: new Map(),
-        has_reset: false,
         configuration_version: 1,
       },
     ]);

@@ -2,9 +2,16 @@
 import type { Alias, records } from '@lead-scoring/contracts';
 import { takenOf, type IncomingRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
-import type { ScoreDecision } from '@lead-scoring/scoring-domain';
+import type { FilteredLead, ScoreDecision } from '@lead-scoring/scoring-domain';
 import type { LeadIdentity } from './accounts.js';
-import { concernsIngested, concernsScored, decideDeletion, decideIngested, decideScored } from './decide.js';
+import {
+  asksFilters,
+  concernsIngested,
+  concernsScored,
+  decideDeletion,
+  decideIngested,
+  decideScored,
+} from './decide.js';
 import { firingReads, type Deletion, type Source } from './messages.js';
 import type { LeadState } from './state.js';
 import type { TriggerReader, TriggersOf } from './trigger-reader.js';
@@ -15,7 +22,10 @@ export interface LeadRecord extends LeadIdentity {
   readonly source: Source;
   readonly aliases: readonly Alias[];
   readonly fields?: records.LeadScored['fields'];
-  decide(state: LeadState): FiringDecision;
+  /** Whether `decide` needs the lead, because a trigger with a filter may fire. */
+  readonly asksFilters: boolean;
+  /** @param lead the lead after the record, where `asksFilters` */
+  decide(state: LeadState, lead: FilteredLead | null): FiringDecision;
 }
 
 type TakenRecord = NonNullable<ReturnType<typeof takenByFiring>>;
@@ -57,8 +67,6 @@ function versionsIn(taken: readonly TakenRecord[]): ReadonlyMap<string, Readonly
 function leadRecordOf(record: TakenRecord, triggersOf: TriggersOf): LeadRecord | null {
   switch (record.type) {
     case 'ScoreAdjusted':
-      // Triggers watch the engagement score.
-      if (record.payload.score_type !== 'engagement') return null;
       return scoredRecord(record.payload, sourceOf('scoring.events', record), triggersOf);
     case 'LeadScored':
       return scoredRecord(record.payload, sourceOf('scoring.events', record), triggersOf);
@@ -81,7 +89,8 @@ function scoredRecord(payload: ScoreDecision, source: Source, triggersOf: Trigge
   return {
     ...leadIn(payload),
     source,
-    decide: (state) => decideScored(payload, source, state, triggers),
+    asksFilters: asksFilters(payload, triggers),
+    decide: (state, lead) => decideScored(payload, source, state, triggers, lead),
   };
 }
 
@@ -95,6 +104,7 @@ function ingestedRecord(
   return {
     ...leadIn(payload),
     source,
+    asksFilters: false,
     decide: (state) => decideIngested(payload, source, state, triggers),
   };
 }
@@ -107,6 +117,7 @@ function deletionRecord(deletion: Deletion, source: Source, triggersOf: Triggers
     lead_id,
     aliases: [],
     source,
+    asksFilters: false,
     decide: (state) => decideDeletion(deletion, source, state, isWatched),
   };
 }

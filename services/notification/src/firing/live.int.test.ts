@@ -6,7 +6,7 @@ import { outgoing, takingAll, type OutgoingRecord } from '@lead-scoring/event-lo
 import { explanationCollections } from '@lead-scoring/explanations';
 import { openServiceRig } from '@lead-scoring/testing/service-rig';
 import { act, configurationOf, idOf, leadScored, milestone, ouId } from '../testing/firing-builders.js';
-import { createLevelReader } from '../levels/reader.js';
+import { createScoringReader } from '../levels/reader.js';
 import { firingCapability } from './capability.js';
 import { notificationExplanations } from '../explanations/capability.js';
 import { createCatchUp } from '../explanations/catch-up.js';
@@ -28,8 +28,8 @@ async function startFiring() {
   const { log, readModel, logger, onFatal } = rig;
   const configurations = { load: () => Promise.resolve(new Map([[ouId, configurationOf([trigger])]])) };
   const catchUp = createCatchUp(readModel, log, { timeoutMs: 10_000 });
-  const levels = createLevelReader(readModel, catchUp);
-  const triggers = createTriggerReader(configurations, levels);
+  const scoring = createScoringReader(readModel, catchUp);
+  const triggers = createTriggerReader(configurations, scoring);
   const explanations = createExplanations(readModel, catchUp, { timeoutMs: 10_000 });
   const service: ServiceCapabilities = {
     name,
@@ -94,7 +94,7 @@ test('each crossing fires once while partitions change owners, and a rebuild fir
     const fired = (await rig.recordsOn('notification.events')).flatMap(({ type, payload }) =>
       type === 'MilestoneFired' ? [payload as records.MilestoneFired] : [],
     );
-    const own = fired.filter(({ cause }) => crossings.includes(cause.event_id));
+    const own = fired.filter(({ cause }) => crossings.includes(cause.event_id ?? ''));
     expect(own.map(({ cause }) => cause.event_id).sort()).toEqual(crossings.toSorted());
     expect(fired).toHaveLength(crossings.length + last.length);
     for (const { score, top_drivers } of own)

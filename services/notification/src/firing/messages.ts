@@ -7,7 +7,7 @@ export const firingReads = {
     LeadScored: 'taken',
     ScoreAdjusted: 'taken',
     LeadRemoved: 'taken',
-    // A milestone by level is decided on the decision itself, event by event: it names the event that made it fire.
+    // A milestone by level is decided on the decision before it, event by event: it names the event that made it fire.
     LeadLevelChanged: 'ignored',
     // Triggers watch the scores of leads.
     DealScored: 'ignored',

@@ -4,14 +4,15 @@ import {
   shareExpiryOf,
   type Alias,
   type FiredPayload,
+  type FiringCause,
   type NotificationDriver,
   type NotifiedLead,
   type records,
 } from '@lead-scoring/contracts';
-import { levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { levelOf, type Levels } from '@lead-scoring/scoring-domain';
 import type { ShareLink } from '../share-links.js';
-import { notificationIdOf } from './id-model.js';
-import type { FiredDraft, FiredEvent, Source } from './messages.js';
+import { notificationIdOf, positionText } from './id-model.js';
+import type { FiredDraft, FiredEvent } from './messages.js';
 
 /** Fields of a lead that notifications show where events gave them. */
 export type LeadDetails = Pick<NotifiedLead, 'company' | 'title' | 'owner'>;
@@ -23,8 +24,8 @@ export interface Description extends LeadDetails {
   /** The newest known score: used for sequences. Milestones and surges have the score that made them fire. */
   score: number;
   top_drivers: readonly NotificationDriver[];
-  /** The OU's levels; the firing names the level of its score. */
-  levels: ScoringConfiguration['levels'];
+  /** The OU's levels of the score that the trigger watches; the firing names the level of that score. */
+  levels: Levels;
   /** A record of the lead: distinguishes it from a later lead with the same id. */
   seen_in: NonNullable<records.CreateShare['lead_seen_in']>;
 }
@@ -96,7 +97,6 @@ export function requestsOf(event: FiredEvent, link: ShareLink | null): records.R
 function payloadOf(event: FiredEvent): FiredPayload {
   const { firing_id, lead, score, previous_score, level, top_drivers, ou_id, fired_at, source } =
     event.payload;
-  const { event_id, event_type, rule_ids } = event.payload.cause;
   const shared = {
     firing_id,
     lead,
@@ -104,14 +104,15 @@ function payloadOf(event: FiredEvent): FiredPayload {
     previous_score,
     level,
     top_drivers,
-    cause: { event_id, event_type, rule_ids },
     unit_id: ou_id,
     position: positionText(source),
   };
   switch (event.type) {
     case 'MilestoneFired': {
-      const { trigger, threshold, threshold_level, previous_level, direction } = event.payload;
-      const data = { ...shared, trigger, threshold, direction };
+      const { trigger, score_type, threshold, threshold_level, previous_level, direction } = event.payload;
+      const { event_id, event_type, reason, rule_ids } = event.payload.cause;
+      const cause = { event_id, event_type, ...(reason && { reason }), rule_ids };
+      const data = { ...shared, cause, trigger, score_type, threshold, direction };
       if (threshold_level === undefined || previous_level === undefined)
         return { type: 'trigger.milestone.fired', timestamp: fired_at, data };
       return {
@@ -122,17 +123,24 @@ function payloadOf(event: FiredEvent): FiredPayload {
     }
     case 'SequenceFired': {
       const { trigger, steps } = event.payload;
-      return { type: 'trigger.sequence.fired', timestamp: fired_at, data: { ...shared, trigger, steps } };
+      const data = { ...shared, cause: eventIn(event.payload.cause), trigger, steps };
+      return { type: 'trigger.sequence.fired', timestamp: fired_at, data };
     }
     case 'SurgeFired': {
       const { trigger, threshold, window_seconds, gained } = event.payload;
+      const cause = eventIn(event.payload.cause);
       return {
         type: 'trigger.surge.fired',
         timestamp: fired_at,
-        data: { ...shared, trigger, threshold, window_seconds, gained },
+        data: { ...shared, cause, trigger, threshold, window_seconds, gained },
       };
     }
   }
+}
+
+/** The event as notifications name it: they have one time, that of the firing. */
+function eventIn({ event_id, event_type, rule_ids }: FiringCause): Omit<FiringCause, 'timestamp'> {
+  return { event_id, event_type, rule_ids };
 }
 
 /** Drops the last aliases, then the last drivers, until the body with the link is smaller than `maximumNotificationBytes`. */
@@ -147,8 +155,4 @@ function fitted(payload: FiredPayload, link: ShareLink | null): FiredPayload {
     else break;
   }
   return put();
-}
-
-function positionText({ topic, partition, offset }: Source): string {
-  return `${topic}:${String(partition)}:${String(offset)}`;
 }

@@ -3,14 +3,15 @@ import type { CapabilityDecision, OpenCapability, PartitionScope } from '@lead-s
 import type { FoldedRecord, IncomingRecord } from '@lead-scoring/event-log';
 import { offsetToNumber, type ReadModel } from '@lead-scoring/read-model';
 import type { ShareLinks } from '../share-links.js';
-import { LeadAccounts, cacheKeyOf, type BatchAccounts } from './accounts.js';
+import { LeadAccounts, cacheKeyOf, type BatchAccounts, type SeenLead } from './accounts.js';
 import { evolveLead } from './evolve.js';
 import type { Explanations } from '../explanations/reader.js';
 import { FiringBatch, recordsOf, tooLargeReason } from './firing-batch.js';
 import { describeFirings } from './firing-descriptions.js';
 import { FiringStore, type FoldedLead, type RecordedFiring } from './firing-store.js';
 import { forgettingsOf, type ForgottenLead } from './forgetting.js';
-import { findLeadRecords } from './lead-records.js';
+import { leadMoments } from './filtered-leads.js';
+import { findLeadRecords, type LeadRecord } from './lead-records.js';
 import { firingEventOf, isForgetting } from './messages.js';
 import { initialLeadState, type LeadState } from './state.js';
 import type { TriggerReader } from './trigger-reader.js';
@@ -66,12 +67,10 @@ export class FiringPartition implements OpenCapability {
   async #batchOf(incoming: readonly IncomingRecord[], accounts: BatchAccounts): Promise<FiringBatch | null> {
     const leadRecords = await findLeadRecords(incoming, this.options.triggers);
     const before = await this.#store.load([...leadRecords.values()]);
-    const batch = new FiringBatch(before, accounts);
-    for (const record of incoming) {
-      accounts.see(record);
-      const leadRecord = leadRecords.get(record);
-      if (!leadRecord) continue;
-      batch.decide(leadRecord);
+    const momentOf = await leadMoments(seenAt(incoming, leadRecords, accounts), accounts);
+    const batch = new FiringBatch(before);
+    for (const leadRecord of leadRecords.values()) {
+      batch.decide(leadRecord, momentOf(leadRecord));
       if (batch.isTooLarge() && incoming.length > 1) return null;
     }
     return batch;
@@ -108,6 +107,21 @@ export class FiringPartition implements OpenCapability {
   close(): Promise<void> {
     return this.#store.close();
   }
+}
+
+/** Adds the records to the accounts of their leads, in order; returns what had passed of each lead at its records. */
+function seenAt(
+  incoming: readonly IncomingRecord[],
+  leadRecords: ReadonlyMap<IncomingRecord, LeadRecord>,
+  accounts: BatchAccounts,
+): ReadonlyMap<LeadRecord, SeenLead | undefined> {
+  const seen = new Map<LeadRecord, SeenLead | undefined>();
+  for (const record of incoming) {
+    accounts.see(record);
+    const leadRecord = leadRecords.get(record);
+    if (leadRecord) seen.set(leadRecord, accounts.now(leadRecord));
+  }
+  return seen;
 }
 
 interface FoldedFirings {

@@ -1,7 +1,7 @@
 // Previews a surge trigger: the leads that gained its threshold in the window that ends now.
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ExplanationReader } from '@lead-scoring/explanations';
-import { heldInRange, pointsOfEvent, scoredEventsOf } from '@lead-scoring/scoring-domain';
+import { heldInRange, pointsOfEvent, scoredEventsOf, scoreTypeOf } from '@lead-scoring/scoring-domain';
 import type { SurgeTrigger } from '../configuration/state.js';
 import { HistoryExamination, maximumListed, type HistoryBounds, type Range } from './history-examination.js';
 import { compileAlone, type CompiledTriggers } from './trigger-model.js';
@@ -29,6 +29,7 @@ export async function previewSurge(
   const examination = new HistoryExamination<'SurgeFired'>(range, bounds);
   const gains = new Map<string, WindowGain>();
   for await (const decision of explanations.decisionsOf(trigger.ou_id)) {
+    if (scoreTypeOf(decision) !== 'engagement') continue;
     const { lead_id, score } = decision;
     const scored_events = scoredEventsOf(decision);
     if (!examination.goesOn(lead_id, scored_events)) break;

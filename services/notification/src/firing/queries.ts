@@ -13,8 +13,7 @@ import {
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { findTrigger } from '../configuration/queries.js';
 import type { ConfigurationReader } from '../configuration/reader.js';
-import { isByLevel } from '../configuration/state.js';
-import type { LevelReader } from '../levels/reader.js';
+import type { ScoringReader } from '../levels/reader.js';
 import type { CatchUp } from '../explanations/catch-up.js';
 import { firedEvents, suppressions, type FiredDocument } from './documents.js';
 import type { HistoryBounds, Range } from './history-examination.js';
@@ -29,7 +28,7 @@ export interface FiringQueriesDependencies {
   explanations: ExplanationReader;
   ingestedSince: IngestedSince;
   configurations: ConfigurationReader;
-  levels: Pick<LevelReader, 'now'>;
+  scoring: Pick<ScoringReader, 'now'>;
   /** Simulations wait for it, so that the newest decisions are in the history. */
   catchUp: CatchUp;
   /** The deliveries of firings, by firing id. */
@@ -52,7 +51,7 @@ interface FiringQuery {
 }
 
 export function firingQueries(dependencies: FiringQueriesDependencies): BoundQuery[] {
-  const { explanations, ingestedSince, configurations, levels, catchUp, now, history } = dependencies;
+  const { explanations, ingestedSince, configurations, scoring, catchUp, now, history } = dependencies;
   /**
    * Finds a trigger, and waits until the history for its simulation is up to date. Where that fails or takes too long, the
    * simulation uses the history that is folded.
@@ -65,9 +64,10 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
   return [
     bindQuery(routes.listMilestoneEvents, ({ query, context }) =>
       listFired(dependencies, context.ouId, { ...query, kind: 'milestone' }, milestoneOf, (fired) => {
-        const { trigger, score_type, threshold, threshold_level, previous_level, direction } = fired;
+        const { trigger, cause, score_type, threshold, threshold_level, previous_level, direction } = fired;
         return {
           trigger,
+          cause,
           score_type,
           threshold,
           ...(threshold_level !== undefined && { threshold_level }),
@@ -78,20 +78,21 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
     ),
     bindQuery(routes.listSequenceEvents, ({ query, context }) =>
       listFired(dependencies, context.ouId, { ...query, kind: 'sequence' }, sequenceOf, (fired) => {
-        const { trigger, steps } = fired;
-        return { trigger, steps };
+        const { trigger, cause, steps } = fired;
+        return { trigger, cause, steps };
       }),
     ),
     bindQuery(routes.listSurgeEvents, ({ query, context }) =>
       listFired(dependencies, context.ouId, { ...query, kind: 'surge' }, surgeOf, (fired) => {
-        const { trigger, score_type, threshold, window_seconds, gained, from, to, event_count } = fired;
-        return { trigger, score_type, threshold, window_seconds, gained, from, to, event_count };
+        const { trigger, cause, score_type, threshold, window_seconds, gained, from, to, event_count } =
+          fired;
+        return { trigger, cause, score_type, threshold, window_seconds, gained, from, to, event_count };
       }),
     ),
     bindQuery(routes.simulateTrigger, async ({ params, body, context }) => {
       const trigger = await triggerToSimulate(context.ouId, 'milestone', params.id);
       return simulateMilestone(
-        { explanations, levels: isByLevel(trigger) ? await levels.now(context.ouId) : [] },
+        { explanations, scoring: await scoring.now(context.ouId) },
         trigger,
         rangeOf(body, now()),
         history,
@@ -143,8 +144,7 @@ async function listFired<Payload extends FiringPayload, Values>(
   });
   const deliveries = await deliveriesOf(found.map(({ firing_id }) => firing_id));
   const data = found.map((fired) => {
-    const { firing_id, lead, score, previous_score, level, top_drivers, cause, fired_at, channel_ids } =
-      fired;
+    const { firing_id, lead, score, previous_score, level, top_drivers, fired_at, channel_ids } = fired;
     const known = new Map((deliveries.get(firing_id) ?? []).map((delivery) => [delivery.id, delivery]));
     return {
       id: firing_id,
@@ -153,7 +153,6 @@ async function listFired<Payload extends FiringPayload, Values>(
       previous_score,
       level,
       top_drivers,
-      cause,
       fired_at,
       deliveries: channel_ids.map((channel_id): Delivery => {
         const id = notificationIdOf(firing_id, channel_id);

@@ -1,12 +1,20 @@
 // Simulates a trigger: the live deciders run over the stored history, and nothing is recorded. Every event, imported history
 // included, is decided on as if it had been received at its event time.
-import { records, type routeDeclarations } from '@lead-scoring/contracts';
+import { records, type FiringCause, type routeDeclarations } from '@lead-scoring/contracts';
 import { tail, isRecord, type EventLog } from '@lead-scoring/event-log';
-import type { ExplanationReader } from '@lead-scoring/explanations';
-import { heldInRange, pointsOfEvent, scoredEventsOf, type ScoreDecision } from '@lead-scoring/scoring-domain';
+import { foldAccount, type ExplanationReader, type LeadAccount } from '@lead-scoring/explanations';
+import {
+  heldInRange,
+  momentOfAdjustments,
+  pointsOfEvent,
+  scoredEventsOf,
+  type ScoreDecision,
+  type ScoreLevels,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
 import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
-import type { Levels } from '../levels/line-model.js';
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
+import { filteredLeadOf } from './filtered-leads.js';
 import {
   HistoryExamination,
   type DraftPayload,
@@ -21,14 +29,14 @@ import { compileAlone, type CompiledTriggers } from './trigger-model.js';
 /** The event time of an event is at most this far after its receipt. */
 const dayMs = 24 * 3_600_000;
 
-/** @param levels the OU's current levels, with which a trigger by level is simulated */
+/** @param scoring the OU's current levels and filters, with which a trigger that names one is simulated */
 export async function simulateMilestone(
-  { explanations, levels }: { explanations: ExplanationReader; levels: Levels },
+  { explanations, scoring }: { explanations: ExplanationReader; scoring: ScoringConfiguration },
   trigger: MilestoneTrigger,
   range: Range,
   bounds: HistoryBounds,
 ): Promise<routeDeclarations.SimulatedMilestones> {
-  const triggers = compileAlone(trigger, levels);
+  const triggers = compileAlone(trigger, { ...levelsIn(scoring), filters: scoring });
   const examined = await simulateScored<'MilestoneFired'>(
     explanations,
     trigger.ou_id,
@@ -36,10 +44,14 @@ export async function simulateMilestone(
     range,
     bounds,
   );
-  return answerOf(explanations, trigger.ou_id, examined, ({ score, previous_score }) => ({
-    score,
-    previous_score,
-  }));
+  return answerOf(explanations, trigger.ou_id, examined, ({ cause, score, previous_score }) => {
+    const { event_id, event_type, reason, timestamp } = cause;
+    return {
+      cause: { event_id, event_type, ...(reason && { reason }), timestamp },
+      score,
+      previous_score,
+    };
+  });
 }
 
 export async function simulateSurge(
@@ -50,7 +62,8 @@ export async function simulateSurge(
 ): Promise<routeDeclarations.SimulatedSurges> {
   const triggers = compileAlone(trigger);
   const examined = await simulateScored<'SurgeFired'>(explanations, trigger.ou_id, triggers, range, bounds);
-  return answerOf(explanations, trigger.ou_id, examined, ({ score, gained, from, to }) => ({
+  return answerOf(explanations, trigger.ou_id, examined, ({ cause, score, gained, from, to }) => ({
+    cause: eventIn(cause),
     score,
     gained,
     from,
@@ -116,7 +129,14 @@ export async function simulateSequence(
     clearTimeout(deadline);
     reading.abort();
   }
-  return answerOf(explanations, trigger.ou_id, examination.end(), ({ steps }) => ({ steps }));
+  return answerOf(explanations, trigger.ou_id, examination.end(), ({ cause, steps }) => ({
+    cause: eventIn(cause),
+    steps,
+  }));
+}
+
+function levelsIn({ levels, profile_levels }: ScoringConfiguration): ScoreLevels {
+  return { levels, ...(profile_levels && { profile_levels }) };
 }
 
 async function simulateScored<Type extends 'MilestoneFired' | 'SurgeFired'>(
@@ -127,13 +147,18 @@ async function simulateScored<Type extends 'MilestoneFired' | 'SurgeFired'>(
   bounds: HistoryBounds,
 ): Promise<ExaminationResult<Type>> {
   const examination = new HistoryExamination<Type>(range, bounds);
-  let state: LeadState | null = null;
+  let state = initialLeadState(ouId, '');
+  let account: LeadAccount | null = null;
   for await (const decision of explanations.decisionsOf(ouId)) {
     if (!examination.goesOn(decision.lead_id, scoredEventsOf(decision))) break;
-    if (state?.lead_id !== decision.lead_id) state = initialLeadState(ouId, decision.lead_id);
+    if (state.lead_id !== decision.lead_id)
+      [state, account] = [initialLeadState(ouId, decision.lead_id), null];
+    // The account is of the lead after the decision; its offsets have no meaning here.
+    account = foldAccount(account, decision, (account?.offset ?? 0) + 1);
+    const lead = filteredLeadOf(account);
     for (const one of eventByEvent(decision)) {
       if (one.decided_at >= range.to || !concernsScored(one, triggers)) continue;
-      const decided = decideScored(one, nextOf('scoring.events', state), state, triggers);
+      const decided = decideScored(one, nextOf('scoring.events', state), state, triggers, lead);
       state = decided.state;
       examination.add(decided.events);
     }
@@ -150,11 +175,9 @@ async function answerOf<Type extends FiredDraft['type'], Values>(
   const names = await explanations.names(ouId, [...new Set(firings.map(({ lead_id }) => lead_id))]);
   return {
     data: firings.map((firing) => {
-      const { event_id, event_type, timestamp } = firing.cause;
       return {
         lead: { id: firing.lead_id, name: names.get(firing.lead_id) ?? firing.lead_id },
-        at: timestamp,
-        cause: { event_id, event_type, timestamp },
+        at: firing.cause.timestamp,
         ...valuesOf(firing),
       };
     }),
@@ -162,9 +185,13 @@ async function answerOf<Type extends FiredDraft['type'], Values>(
   };
 }
 
+function eventIn({ event_id, event_type, timestamp }: FiringCause): Omit<FiringCause, 'rule_ids'> {
+  return { event_id, event_type, timestamp };
+}
+
 /** Splits a decision into one per event, made at event time, and one for the change of the score that no event caused. */
 function eventByEvent(decision: ScoreDecision): ScoreDecision[] {
-  if (!('scored_events' in decision)) return [decision];
+  if (!('scored_events' in decision)) return [profileAsOfEvents(decision)];
   let score = decision.previous_score;
   const decisions = decision.scored_events.map((event) => {
     const previous_score = score;
@@ -180,6 +207,16 @@ function eventByEvent(decision: ScoreDecision): ScoreDecision[] {
   });
   if (score !== decision.score) decisions.push({ ...decision, previous_score: score, scored_events: [] });
   return decisions;
+}
+
+/** A decision on a profile follows one on events, and like these fires also for imported history. */
+function profileAsOfEvents(decision: records.ScoreAdjusted): ScoreDecision {
+  if (decision.score_type !== 'profile') return decision;
+  return {
+    ...decision,
+    decided_at: momentOfAdjustments({ ...decision, scored_events: [] }),
+    fire_triggers: true,
+  };
 }
 
 function nextOf<Topic extends keyof LeadState['seen']>(topic: Topic, { seen }: LeadState) {

@@ -1,7 +1,13 @@
 // A configuration compiled for evaluation: triggers by event type and milestones by threshold, so that an event is evaluated
 // only on triggers of its type and milestones that its score crosses. Compiled once per version of a configuration and list of
 // levels.
-import { compileFilters, eventTypeKey, type MetadataTest } from '@lead-scoring/contracts';
+import {
+  compileFilters,
+  eventTypeKey,
+  type LeadFilterGroup,
+  type LeadScoreType,
+  type MetadataTest,
+} from '@lead-scoring/contracts';
 import {
   emptyNotificationConfiguration,
   type MilestoneTrigger,
@@ -10,7 +16,13 @@ import {
   type SurgeTrigger,
   type Trigger,
 } from '../configuration/state.js';
-import { lineOf, type Levels, type Line } from '../levels/line-model.js';
+import {
+  levelsOfScore,
+  type Levels,
+  type ScoreLevels,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import { lineOf, type Line } from '../levels/line-model.js';
 import { isCrossed, rearmBoundOf } from './milestone-model.js';
 
 export interface CompiledStep {
@@ -21,8 +33,22 @@ export interface CompiledStep {
 export interface CompiledMilestone {
   readonly trigger: MilestoneTrigger;
   readonly line: Line;
-  /** The list of levels that the line comes from. */
+  /** The levels of its score, which the line comes from. */
   readonly levels: Levels;
+  /** What leads must match; null: its filter is gone. Absent: the milestone is of all leads. */
+  readonly filter?: FilterInForce | null;
+}
+
+/** A saved filter, and the configuration that says what its levels are. */
+export interface FilterInForce {
+  readonly conditions: LeadFilterGroup;
+  readonly configuration: Pick<ScoringConfiguration, 'levels' | 'profile_levels' | 'grid'>;
+}
+
+/** What triggers name of scoring's configuration: the levels that counted in a decision, and the filters of now. */
+export interface NamedScoring extends ScoreLevels {
+  /** Absent where no trigger has a filter. */
+  readonly filters?: ScoringConfiguration;
 }
 
 /** The active triggers that events of one type concern, in the order of their creation. */
@@ -41,19 +67,46 @@ export interface TriggersOfType {
   }[];
 }
 
-export interface CompiledTriggers {
-  readonly version: number;
-  of(eventType: string): TriggersOfType;
+/** The milestones of one score. */
+export interface MilestonesOfScore {
+  /** Active milestones of no event type that a change of the score crosses which no event caused. */
+  readonly crossed: TriggersOfType['crossed'];
   /** Milestones, active or not, that are re-armed at another score than their threshold; by trigger id. */
   readonly rearmed: ReadonlyMap<string, CompiledMilestone>;
-  /** Whether a change of the score passes a bound at which one of these milestones is re-armed. */
+  /** Whether a change of the score passes a bound at which one of `rearmed` is re-armed. */
   passesRearmBound(before: number, after: number): boolean;
 }
 
-/** @param levels of the OU; a milestone by a level that is not among them is left out */
-export function compileTriggers(configuration: NotificationConfiguration, levels: Levels): CompiledTriggers {
-  const placed = placedMilestones(configuration, levels);
-  const ofKey = createTriggersByType(keyedTriggers(configuration, placed));
+export interface CompiledTriggers {
+  readonly version: number;
+  /** What events of a type concern: events change the engagement score. */
+  of(eventType: string): TriggersOfType;
+  ofScore(scoreType: LeadScoreType): MilestonesOfScore;
+}
+
+/** @param scoring a milestone by a level that is not in it is left out */
+export function compileTriggers(
+  configuration: NotificationConfiguration,
+  scoring: NamedScoring,
+): CompiledTriggers {
+  const placed = placedMilestones(configuration, scoring);
+  const ofKey = createTriggersByType(keyedTriggers(configuration, ofScore(placed, 'engagement')));
+  const scores = {
+    engagement: milestonesOfScore(ofScore(placed, 'engagement')),
+    profile: milestonesOfScore(ofScore(placed, 'profile')),
+  };
+  return {
+    version: configuration.version,
+    of: (eventType) => ofKey(eventTypeKey(eventType)),
+    ofScore: (scoreType) => scores[scoreType],
+  };
+}
+
+function ofScore(placed: readonly CompiledMilestone[], scoreType: LeadScoreType): CompiledMilestone[] {
+  return placed.filter(({ trigger }) => trigger.score_type === scoreType);
+}
+
+function milestonesOfScore(placed: readonly CompiledMilestone[]): MilestonesOfScore {
   const rearmed = new Map(
     placed.flatMap((milestone) =>
       rearmBoundOf(milestone.line) === null ? [] : [[milestone.trigger.id, milestone]],
@@ -61,26 +114,36 @@ export function compileTriggers(configuration: NotificationConfiguration, levels
   );
   const bounds = [...rearmed.values()].map(({ line }) => rearmBoundOf(line) ?? 0).sort((a, b) => a - b);
   return {
-    version: configuration.version,
-    of: (eventType) => ofKey(eventTypeKey(eventType)),
+    crossed: findCrossed(placed.filter(({ trigger }) => trigger.active && trigger.event_type === undefined)),
     rearmed,
     passesRearmBound: (before, after) => countUpTo(bounds, before) !== countUpTo(bounds, after),
   };
 }
 
+const noScoring: NamedScoring = { levels: [] };
+
 /** Compiles the trigger as if it were the only one, active, and had always existed. */
-export function compileAlone(trigger: Trigger, levels: Levels = []): CompiledTriggers {
+export function compileAlone(trigger: Trigger, scoring: NamedScoring = noScoring): CompiledTriggers {
   const configuration = emptyNotificationConfiguration(trigger.ou_id);
   const created_at = new Date(0).toISOString();
   const there = { ...trigger, active: true, since: 0, created_at, channel_ids: [] };
-  return compileTriggers({ ...configuration, triggers: new Map([[trigger.id, there]]) }, levels);
+  return compileTriggers({ ...configuration, triggers: new Map([[trigger.id, there]]) }, scoring);
 }
 
 /** Milestones, active or not, whose threshold is known. */
-function placedMilestones({ triggers }: NotificationConfiguration, levels: Levels): CompiledMilestone[] {
+function placedMilestones(
+  { triggers }: NotificationConfiguration,
+  { filters, ...levels }: NamedScoring,
+): CompiledMilestone[] {
   return [...triggers.values()].flatMap((trigger): CompiledMilestone[] => {
-    const line = trigger.kind === 'milestone' ? lineOf(trigger, levels) : null;
-    return trigger.kind === 'milestone' && line ? [{ trigger, line, levels }] : [];
+    if (trigger.kind !== 'milestone') return [];
+    const line = lineOf(trigger, levels);
+    if (!line) return [];
+    const milestone = { trigger, line, levels: levelsOfScore(levels, trigger.score_type) };
+    if (trigger.filter_id === undefined) return [milestone];
+    const saved = filters?.filters.get(trigger.filter_id.toLowerCase());
+    const filter = filters && saved ? { conditions: saved.conditions, configuration: filters } : null;
+    return [{ ...milestone, filter }];
   });
 }
 

@@ -1,8 +1,6 @@
 // The line of a milestone: the score that it crosses, which is the trigger's own threshold or the lower bound of a level.
 import type { records } from '@lead-scoring/contracts';
-import { levelOfName, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-
-export type Levels = ScoringConfiguration['levels'];
+import { levelOfName, levelsOfScore, type ScoreLevels } from '@lead-scoring/scoring-domain';
 
 export interface Line {
   readonly threshold: number;
@@ -12,13 +10,13 @@ export interface Line {
   readonly rearm: Pick<records.MilestoneDefinition['rearm'], 'below' | 'above'>;
 }
 
-/** The line of a milestone; null where its level is not among these or has no lower bound. */
+/** The line of a milestone; null where its level is not among those of its score or has no lower bound. */
 export function lineOf(
-  { score_threshold, level: name, direction, rearm }: records.MilestoneDefinition,
-  levels: Levels,
+  { score_type, score_threshold, level: name, direction, rearm }: records.MilestoneDefinition,
+  levels: ScoreLevels,
 ): Line | null {
   if (score_threshold !== undefined) return { threshold: score_threshold, level: null, direction, rearm };
-  const level = name === undefined ? undefined : levelOfName(levels, name);
+  const level = name === undefined ? undefined : levelOfName(levelsOfScore(levels, score_type), name);
   if (!level || level.min_score === null) return null;
   return { threshold: level.min_score, level: level.name, direction, rearm };
 }

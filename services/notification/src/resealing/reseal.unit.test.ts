@@ -52,7 +52,7 @@ const rotate = (keyId: string, secret?: string): ConfigurationCommand => ({
 
 function given(...commands: ConfigurationCommand[]): NotificationConfiguration {
   return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration, check, []);
+    const decision = decideConfiguration(command, configuration, check, null);
     if (decision.outcome === 'rejected') throw new Error(decision.message);
     return decision.events.reduce(evolveConfiguration, configuration);
   }, emptyNotificationConfiguration(ouId));
@@ -134,13 +134,13 @@ describe('a command that is repeated', () => {
   const first = createChannel(1, { destination: webhook, ...signing(id, 'whsec_1') });
   const again = createChannel(1, { destination: webhook, ...signing(id, 'whsec_another') });
   const resultFor = (command: ConfigurationCommand, configuration: NotificationConfiguration) =>
-    resultOf(command, configuration, [], check);
+    resultOf(command, configuration, null, check);
 
   test('is answered with the channel’s secret, whatever secret the repeat has', () => {
     const kept = signing(id, 'whsec_1').signing_secret;
     expect(resultFor(again, given(first))).toMatchObject({ signing_secret: kept });
     const rotated = given(first, rotate(channelId(2), 'whsec_2'));
-    expect(decideConfiguration(again, rotated, check, [])).toEqual({ outcome: 'done', events: [] });
+    expect(decideConfiguration(again, rotated, check, null)).toEqual({ outcome: 'done', events: [] });
     expect(resultFor(again, rotated)).toMatchObject({ signing_secret: kept });
     expect(resultFor(rotate(channelId(2), 'whsec_another'), rotated)).toMatchObject({
       signing_secret: signing(channelId(2), 'whsec_2').signing_secret,
@@ -149,7 +149,7 @@ describe('a command that is repeated', () => {
 
   test('is refused once its secret is no longer valid', () => {
     const rotated = given(first, rotate(channelId(2), 'whsec_2'), rotate(channelId(3), 'whsec_3'));
-    expect(decideConfiguration(again, rotated, check, [])).toMatchObject({
+    expect(decideConfiguration(again, rotated, check, null)).toMatchObject({
       outcome: 'rejected',
       code: 'idempotency_key_reused',
     });

@@ -1,6 +1,7 @@
 // Builds triggers and records of leads for tests of firing, with fixed ids and times and defaults for all fields.
 import { nameBasedId, type JsonObject, type records } from '@lead-scoring/contracts';
 import type { IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
+import type { Levels } from '@lead-scoring/scoring-domain';
 import {
   emptyNotificationConfiguration,
   type MilestoneTrigger,
@@ -11,7 +12,6 @@ import {
 } from '../configuration/state.js';
 import type { FiringDraft, Source } from '../firing/messages.js';
 import type { FiringPartition } from '../firing/partition.js';
-import type { Levels } from '../levels/line-model.js';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';
 export const began = Date.parse('2026-01-01T12:00:00.000Z');
@@ -165,6 +165,33 @@ export const scoreReset = (previous: number, takenAt: number): records.ScoreAdju
   reset_id: idOf('reset'),
 });
 
+/** The profile of the lead changed: the rule of this name gives points, or takes them back. */
+export const profileScored = (
+  previous: number,
+  score: number,
+  takenAt: number,
+  more: Partial<records.ScoreAdjusted> = {},
+): records.ScoreAdjusted => ({
+  ou_id: ouId,
+  lead_id: leadId,
+  score_type: 'profile',
+  previous_score: previous,
+  score,
+  configuration_version: 1,
+  adjustments: [
+    {
+      reason: 'profile_rule',
+      points: score - previous,
+      rule_id: idOf('profile rule'),
+      rule_version: 1,
+      ruleset_id: idOf('profile ruleset'),
+    },
+  ],
+  decided_at: second(takenAt),
+  fire_triggers: true,
+  ...more,
+});
+
 export function eventsIngested(
   acts: readonly Act[],
   takenAt: number,
@@ -221,7 +248,7 @@ export function firedBy(events: readonly FiringDraft[], acts: readonly Act[]): s
   const names = new Map(acts.map(({ id }) => [idOf(id), id]));
   return events.flatMap((event) =>
     event.type === 'MilestoneFired' || event.type === 'SequenceFired' || event.type === 'SurgeFired'
-      ? [names.get(event.payload.cause.event_id) ?? '?']
+      ? [names.get(event.payload.cause.event_id ?? '') ?? '?']
       : [],
   );
 }

@@ -60,17 +60,17 @@ export async function startRig({
     allowedPrivateTargets: parsePrivateTargets(targets.join(',')),
   });
   const readers = createReaders(readModel, log, { timeoutMs: 10_000 });
-  const { configurations, levels, catchUp } = readers;
+  const { configurations, scoring, catchUp } = readers;
   await rig.serve(notificationQueries({ readModel, log, ...readers, now: () => new Date() }));
   const service = notificationService({
     sealing,
     cachedLeads: 100,
     configuration: {
       destinations: createDestinationCheck(outbound, sealing, { slack: false, email: true }),
-      levels,
+      scoring,
     },
     firing: {
-      triggers: createTriggerReader(configurations, levels),
+      triggers: createTriggerReader(configurations, scoring),
       explanations: createExplanations(readModel, catchUp, { timeoutMs: 10_000 }),
       shareLinks,
     },

@@ -1,25 +1,10 @@
-// The points that rules with conditions give as long as they match: differences to the points that were given before, and their
-// fold. Pure.
+// The points that rules with conditions give as long as they match: differences to the points that were given before. Pure.
 import type { JsonObject } from '@lead-scoring/contracts';
-import type { ConditionRule } from '@lead-scoring/scoring-domain';
+import type { ConditionRule, GivenPoints, PointChange } from '@lead-scoring/scoring-domain';
 import { matchingRules, type CompiledConditionRules } from './rules-model.js';
 
-/** The points that a rule gives. */
-export interface GivenPoints {
-  readonly rule_id: string;
-  /** The version of the rule with which the points last changed. */
-  readonly rule_version: number;
-  readonly ruleset_id: string;
-  readonly points: number;
-}
-
-/** A change of the points that a rule gives: positive where the fields begin to match a rule of positive weight. */
-export interface PointChange extends GivenPoints {
-  /** 0 where points are taken back. */
-  readonly counted?: number;
-  /** Where points are taken back: 1 when the fields still match, and the rule or its ruleset is switched off. */
-  readonly matched?: number;
-}
+// Their fold is of the domain, because notification and share fold points too.
+export { withPointChanges, type GivenPoints, type PointChange } from '@lead-scoring/scoring-domain';
 
 /** The changes of points: of rules that no longer match or have another weight or ruleset, then of rules that begin to match. */
 export function pointChanges(
@@ -67,20 +52,6 @@ function takenBack(known: GivenPoints, compiled: CompiledConditionRules, fields:
 
 function identityOf({ rule_id, ruleset_id }: GivenPoints): Pick<GivenPoints, 'rule_id' | 'ruleset_id'> {
   return { rule_id, ruleset_id };
-}
-
-/** Folds changes of points. Rules are in the order in which they began to match. */
-export function withPointChanges(
-  given: readonly GivenPoints[],
-  changes: readonly GivenPoints[],
-): readonly GivenPoints[] {
-  const byRule = new Map(given.map((one) => [one.rule_id, one]));
-  for (const { rule_id, rule_version, ruleset_id, points } of changes) {
-    const sum = (byRule.get(rule_id)?.points ?? 0) + points;
-    if (sum === 0) byRule.delete(rule_id);
-    else byRule.set(rule_id, { rule_id, rule_version, ruleset_id, points: sum });
-  }
-  return [...byRule.values()];
 }
 
 export function sumOfPoints(changes: readonly { readonly points: number }[]): number {

@@ -79,6 +79,42 @@ describe('creating a filter', () => {
     expect(when(createFilter('f', { conditions }), given(createRuleset('Intent'))).outcome).toBe('done');
   });
 
+  test('is refused for a profile level or a cell that is not there', () => {
+    const fit: LeadFilterGroup = { all: [{ field: 'profile_level', operator: 'in', value: ['Good fit'] }] };
+    // A level of engagement scores is no profile level.
+    expect(
+      when(createFilter('Fit', { conditions: fit }), given(setLevels([['Good fit', 1, null]]))),
+    ).toMatchObject({
+      status: 404,
+      code: 'level_not_found',
+      message: expect.stringContaining('PUT /profile-scoring/levels'),
+      errors: [
+        {
+          path: 'body.conditions.all[0].value[0]',
+          message: 'is not a profile level of this organizational unit',
+        },
+      ],
+    });
+    const profileLevels: ConfigurationCommand = {
+      type: 'SetProfileLevels',
+      payload: setLevels([['good FIT', 1, null]]).payload,
+    };
+    expect(when(createFilter('Fit', { conditions: fit }), given(profileLevels)).outcome).toBe('done');
+    const cell: LeadFilterGroup = { all: [{ field: 'grid', operator: 'equals', value: 'A1' }] };
+    expect(when(createFilter('A1', { conditions: cell }), given())).toMatchObject({
+      status: 404,
+      code: 'grid_not_found',
+      errors: [{ path: 'body.conditions.all[0].value' }],
+    });
+    const grid = { profile: { A: 3, B: 2, C: 1 }, engagement: { 1: 3, 2: 2, 3: 1 } };
+    const setGrid: ConfigurationCommand = {
+      type: 'SetScoringGrid',
+      payload: { ou_id: ouId, grid, requested_at: '2026-01-01T00:00:00.000Z' },
+    };
+    const { result } = when(createFilter('A1', { conditions: cell }), given(setGrid)) as { result: unknown };
+    expect(result).toMatchObject({ filter_label: 'grid cell is "A1"' });
+  });
+
   test('is refused for one too many, and where all would be too long', () => {
     const many = Array.from({ length: records.maximumFilters }, (_, index) =>
       createFilter(`f${String(index)}`),

@@ -16,7 +16,7 @@ import { loadOne, pageOf } from '../configuration/queries.js';
 import { loadDealScores } from '../deals/deal-scores.js';
 import { leadAnswer } from '../leads/answers.js';
 import { listFiltered } from '../leads/list-filtered.js';
-import { everyScore } from '../leads/score-range.js';
+import { everyScores } from '../leads/score-range.js';
 import { queryOf } from './query.js';
 import { refusalOfReferences } from './reference-model.js';
 
@@ -45,8 +45,8 @@ export function filterQueries({ readModel, configurations, now }: FilterQueryDep
       const { documents, total } = await listFiltered(
         readModel,
         context.ouId,
-        { sort: '-score', page: 1, limit: examples },
-        { range: everyScore, filter: filterQuery(conditions, configuration, now()) },
+        { score_type: 'engagement', sort: '-score', page: 1, limit: examples },
+        { ranges: everyScores, filter: filterQuery(conditions, configuration, now()) },
       );
       const dealScores = await loadDealScores(readModel, documents, configuration);
       return {
@@ -59,8 +59,8 @@ export function filterQueries({ readModel, configurations, now }: FilterQueryDep
 }
 
 /** The database's query for the leads that match now. */
-export function filterQuery(conditions: LeadFilterGroup, { levels }: ScoringConfiguration, now: Date) {
-  return queryOf(resolveFilter(conditions, { now, levels }));
+export function filterQuery(conditions: LeadFilterGroup, configuration: ScoringConfiguration, now: Date) {
+  return queryOf(resolveFilter(conditions, { ...configuration, now }));
 }
 
 /** @throws ProblemError 404 `filter_not_found` */
@@ -70,7 +70,7 @@ export function requireFilter({ filters }: ScoringConfiguration, id: string): Sa
   return filter;
 }
 
-/** @throws ProblemError 404 for a level or ruleset that the OU does not have */
+/** @throws ProblemError 404 for a level, a grid or a ruleset that the OU does not have */
 function refuseUnknown(conditions: LeadFilterGroup, configuration: ScoringConfiguration): void {
   const refusal = refusalOfReferences(unknownReferences(conditions, configuration), configuration);
   if (!refusal) return;

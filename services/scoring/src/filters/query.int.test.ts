@@ -5,8 +5,7 @@ import { matchesResolved, resolveFilter } from '@lead-scoring/scoring-domain';
 import {
   filterArbitrary,
   filteredLeadArbitrary,
-  filterLevels,
-  filterNow,
+  filterMoment,
 } from '@lead-scoring/scoring-domain/testing/filters';
 import { inThrowawayReadModel } from '@lead-scoring/testing/fold-laws';
 import { isFullSize } from '@lead-scoring/testing/full-size';
@@ -14,6 +13,7 @@ import fc from 'fast-check';
 import { leadKeysOf, leadOfKey } from '../keys.js';
 import { leads, toLeadDocument, type LeadDocument } from '../leads/documents.js';
 import type { Lead } from '../leads/state.js';
+import { emptyProfile } from '../profile/state.js';
 import { ouId } from '../testing/builders.js';
 import { queryOf } from './query.js';
 
@@ -23,9 +23,10 @@ test('the query of a filter finds the leads that the evaluator finds, and counts
   await inThrowawayReadModel([leads], async (readModel) => {
     const stored = fc
       .sample(filteredLeadArbitrary, { numRuns: count, seed: 20260301 })
-      .map((lead, index): Lead => ({
+      .map(({ profile, ...lead }, index): Lead => ({
         ...lead,
         fields: lead.fields as Lead['fields'],
+        ...(profile && { profile: { ...emptyProfile, ...profile } }),
         aliases: lead.aliases.map(({ alias }) => ({ alias_kind: 'external_id', alias })),
         id: nameBasedId(ouId, `lead ${String(index)}`),
         ou_id: ouId,
@@ -37,7 +38,7 @@ test('the query of a filter finds the leads that the evaluator finds, and counts
     let found = 0;
     await fc.assert(
       fc.asyncProperty(filterArbitrary, async (filter) => {
-        const resolved = resolveFilter(filter, { now: filterNow, levels: filterLevels });
+        const resolved = resolveFilter(filter, filterMoment);
         const query = { $and: [{ _id: leadKeysOf(ouId) }, queryOf(resolved)] };
         const matches = await collection.find(query).project<Pick<LeadDocument, '_id'>>({ _id: 1 }).toArray();
         const expected = stored.filter((lead) => matchesResolved(resolved, lead)).map(({ id }) => id);

@@ -23,7 +23,11 @@ export function queryOf(filter: ResolvedFilter): LeadQuery {
     case 'text':
       return textQuery(filter);
     case 'number':
-      return anyOf(filter.ranges.map((range) => ({ [filter.field]: rangeQuery(range) })));
+      return anyOf(
+        filter.ranges.map((range) =>
+          filter.field === 'profile_score' ? profileQuery(range) : { [filter.field]: rangeQuery(range) },
+        ),
+      );
     case 'ruleset':
       return anyOf(filter.ranges.map((range) => rulesetQuery(filter.ruleset_id, range)));
     case 'time':
@@ -68,7 +72,21 @@ function rulesetQuery(rulesetId: string, range: FilterRange<number>): LeadQuery 
   const listed: LeadQuery = {
     rulesets: { $elemMatch: { ruleset_id: equals(rulesetId), score: rangeQuery(range) } },
   };
-  const { from = -Infinity, above = -Infinity, to = Infinity, below = Infinity } = range;
-  if (!(from <= 0 && above < 0 && to >= 0 && below > 0)) return listed;
+  if (!holdsZero(range)) return listed;
   return { $or: [listed, { $nor: [{ rulesets: { $elemMatch: { ruleset_id: equals(rulesetId) } } }] }] };
+}
+
+/** A lead without a profile has a profile score of 0. */
+function profileQuery(range: FilterRange<number>): LeadQuery {
+  const within: LeadQuery = { 'profile.score': rangeQuery(range) };
+  return holdsZero(range) ? { $or: [within, { 'profile.score': { $exists: false } }] } : within;
+}
+
+function holdsZero({
+  from = -Infinity,
+  above = -Infinity,
+  to = Infinity,
+  below = Infinity,
+}: FilterRange<number>): boolean {
+  return from <= 0 && above < 0 && to >= 0 && below > 0;
 }

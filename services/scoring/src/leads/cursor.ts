@@ -1,19 +1,30 @@
 // Cursors of lists of leads: short, opaque, and valid only for the list that returned them.
 import { Binary, bytesOf, InvalidCursor } from '@lead-scoring/read-model';
+import type { LeadScoreType } from '@lead-scoring/contracts';
 import { isRankKeyOf } from '../keys.js';
+import type { Direction } from './score-sections.js';
 
 /** The rank of the page's last lead: the next page starts after this rank, even if the lead's score has changed. */
-export function rankCursor(key: Binary, direction: 'ascending' | 'descending'): string {
-  return Buffer.concat([Buffer.from(direction === 'ascending' ? 'a' : 'd'), bytesOf(key)]).toString(
-    'base64url',
-  );
+export function rankCursor(key: Binary, direction: Direction, scoreType: LeadScoreType): string {
+  return Buffer.concat([Buffer.from(listMark(direction, scoreType)), bytesOf(key)]).toString('base64url');
+}
+
+/** One letter for each order by a score. */
+function listMark(direction: Direction, scoreType: LeadScoreType): string {
+  const mark = direction === 'ascending' ? 'a' : 'd';
+  return scoreType === 'engagement' ? mark : mark.toUpperCase();
 }
 
 /** @throws InvalidCursor */
-export function readRankCursor(cursor: string, ouId: string, direction: 'ascending' | 'descending'): Binary {
+export function readRankCursor(
+  cursor: string,
+  ouId: string,
+  direction: Direction,
+  scoreType: LeadScoreType,
+): Binary {
   const bytes = Buffer.from(cursor, 'base64url');
   const key = new Binary(bytes.subarray(1), 0);
-  if (bytes.toString('latin1', 0, 1) !== (direction === 'ascending' ? 'a' : 'd') || !isRankKeyOf(ouId, key))
+  if (bytes.toString('latin1', 0, 1) !== listMark(direction, scoreType) || !isRankKeyOf(ouId, key))
     throw new InvalidCursor();
   return key;
 }

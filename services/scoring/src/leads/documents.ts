@@ -28,6 +28,8 @@ export interface LeadDocument extends GuardedDocument {
   _id: Binary;
   /** rankKey: the lead's rank in its OU's order of scores. */
   rank: Binary;
+  /** rankKey of the profile score: only for leads with another profile score than 0. Absent before version 6. */
+  profile_rank?: Binary;
   name: string;
   /** The name lower-cased, for sorting. */
   name_key: string;
@@ -38,6 +40,8 @@ export interface LeadDocument extends GuardedDocument {
   fields: LeadFields;
   aliases: Alias[];
   score: number;
+  /** 0 for a lead without a profile. Absent in documents of before version 6. */
+  profile_score?: number;
   rulesets: { ruleset_id: string; score: number }[];
   resets?: ScoreReset[];
   event_count: number;
@@ -75,11 +79,20 @@ export interface HistogramDocument extends GuardedDocument {
   leads: number;
   /** JSON text: bucket, count, bucket, count … in order of buckets. */
   buckets: string;
+  /** The same of profile scores other than 0. Absent where there are none. */
+  profile_buckets?: string;
   /** Kinds of alias that leads have, from which a search computes the possible lead ids of a text. */
   alias_kinds: string[];
 }
 
-export const leads = defineCollection<LeadDocument>({ name: 'leads', indexes: [{ key: { rank: 1 } }] });
+export const leads = defineCollection<LeadDocument>({
+  name: 'leads',
+  indexes: [
+    { key: { rank: 1 } },
+    // Most leads of most OUs have no profile score: they cost nothing here.
+    { key: { profile_rank: 1 }, sparse: true },
+  ],
+});
 export const leadAliases = defineCollection<AliasDocument>({ name: 'lead_aliases', indexes: [] });
 export const timeline = defineCollection<TimelineDocument>({ name: 'timeline', indexes: [] });
 export const histograms = defineCollection<HistogramDocument>({
@@ -90,13 +103,16 @@ export const histograms = defineCollection<HistogramDocument>({
 export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
   const name = nameOf(lead);
   const lowered = loweredTextsOf(lead);
+  const profileScore = lead.profile?.score ?? 0;
   return {
     _id: leadKey(lead.ou_id, lead.id),
     rank: rankKey(lead.ou_id, lead.score, lead.id),
+    ...(profileScore !== 0 && { profile_rank: rankKey(lead.ou_id, profileScore, lead.id) }),
     // Fields that lists filter and sort by come first: the database reads a document up to the required field.
     search: searchTextOf(lowered),
     owner: lead.fields.owner?.value ?? '',
     score: lead.score,
+    profile_score: profileScore,
     name_key: name.toLowerCase(),
     last_activity_at: lead.last_activity_at,
     first_activity_at: lead.first_activity_at,
@@ -169,7 +185,8 @@ export function packHistogram(histogram: Histogram): string {
   return packJson([...histogram].sort(([left], [right]) => left - right).flat());
 }
 
-export function unpackHistogram(buckets: string): Map<number, number> {
+/** @param buckets absent: no lead was counted */
+export function unpackHistogram(buckets = '[]'): Map<number, number> {
   const numbers = unpackJson(buckets) as number[];
   const histogram = new Map<number, number>();
   for (let index = 0; index < numbers.length; index += 2)

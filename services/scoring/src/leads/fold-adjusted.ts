@@ -1,9 +1,8 @@
 // Folds decisions that no event caused into a lead: pure. A decision that was folded before changes nothing.
 import type { records } from '@lead-scoring/contracts';
-import { resetsScore } from '@lead-scoring/scoring-domain';
+import { resetsScore, withDecision } from '@lead-scoring/scoring-domain';
 import { decayAfterAdjusted } from '../decays/decay-fold.js';
 import { profileAdjustmentsIn, withProfilePoints, type LeadProfile } from '../profile/state.js';
-import { withDecision } from './ruleset-model.js';
 import type { Lead, ScoreReset } from './state.js';
 
 /** The number of resets that a lead remembers: a command that comes again comes soon. */

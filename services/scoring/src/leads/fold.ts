@@ -1,10 +1,10 @@
 // Folds decisions into a lead: pure. A decision that was folded before changes nothing.
-import { withLeadFields, type Alias, type records } from '@lead-scoring/contracts';
+import { withLeadFields, type records } from '@lead-scoring/contracts';
+import { withAliases, withDecision } from '@lead-scoring/scoring-domain';
 import { decayAfterScored, lastScoredAt } from '../decays/decay-fold.js';
 import { withValues } from '../profile/state.js';
 import { withLimitUses } from '../scores/use-model.js';
-import { withDecision } from './ruleset-model.js';
-import { maximumAliases, type Lead } from './state.js';
+import type { Lead } from './state.js';
 
 export function foldLead(lead: Lead | null, decision: records.LeadScored, offset: number): Lead {
   if (lead && lead.offset >= offset) return lead;
@@ -42,14 +42,4 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
 
 function withDeals(known: Lead['deals'], named: Lead['deals']): Lead['deals'] {
   return named ? [...(known ?? []), ...named] : known;
-}
-
-export function withAliases(known: readonly Alias[], named: readonly Alias[]): readonly Alias[] {
-  let aliases = known;
-  for (const alias of named) {
-    if (aliases.length >= maximumAliases) break;
-    if (aliases.some((one) => one.alias === alias.alias && one.alias_kind === alias.alias_kind)) continue;
-    aliases = [...aliases, alias];
-  }
-  return aliases;
 }

@@ -85,6 +85,8 @@ class RemovedLeads {
   readonly firstOffsets = new Set<number>();
   readonly #byName = new Map<string, { ou_id: string; id: string; offset: number }>();
   readonly #asTheyWere: Lead[] = [];
+  /** By the offset of the removal. */
+  readonly #profileScores = new Map<number, number>();
 
   get any(): boolean {
     return this.#byName.size > 0;
@@ -96,6 +98,12 @@ class RemovedLeads {
     if (!lead || lead.offset > offset) return;
     this.firstOffsets.add(lead.first_offset);
     this.#asTheyWere.push(lead);
+    this.#profileScores.set(offset, lead.profile?.score ?? 0);
+  }
+
+  /** The profile score of the lead that the event removes. */
+  profileScoreBefore({ offset }: Pick<FoldedLeadEvent, 'offset'>): number {
+    return this.#profileScores.get(offset) ?? 0;
   }
 
   has(name: string): boolean {

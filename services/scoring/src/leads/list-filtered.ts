@@ -6,7 +6,7 @@ import { leadKey, leadKeysOf, leadOfKey } from '../keys.js';
 import { leadCursor, readLeadCursor } from './cursor.js';
 import { leads, type LeadDocument } from './documents.js';
 import type { ScoreRange } from './histogram-fold.js';
-import { everyScore } from './score-range.js';
+import { everyScore, type ScoreRanges } from './score-range.js';
 import { loadStatistics } from './statistics.js';
 import {
   afterInOrder,
@@ -20,13 +20,11 @@ import {
 
 type ListQuery = Pick<
   QueryInput<typeof routes.listLeads>['query'],
-  'owner' | 'q' | 'sort' | 'page' | 'limit' | 'cursor'
+  'score_type' | 'owner' | 'q' | 'sort' | 'page' | 'limit' | 'cursor'
 >;
 
 export interface LeadConditions {
-  range: ScoreRange;
-  /** The range of profile scores; absent: every one. */
-  profile?: ScoreRange | undefined;
+  ranges: ScoreRanges;
   /** The query of a filter; absent: every lead. */
   filter?: Filter<LeadDocument> | undefined;
 }
@@ -43,8 +41,9 @@ export async function listFiltered(
   readModel: ReadModel,
   ouId: string,
   query: ListQuery,
-  { range: { low, high }, profile = everyScore, filter }: LeadConditions,
+  { ranges: { engagement, profile }, filter }: LeadConditions,
 ): Promise<LeadPage> {
+  const { low, high } = engagement;
   const conditions: Filter<LeadDocument>[] = [{ _id: leadKeysOf(ouId) }];
   if (low > everyScore.low || high < everyScore.high) conditions.push({ score: { $gte: low, $lte: high } });
   if (profile.low > everyScore.low || profile.high < everyScore.high) conditions.push(profileWithin(profile));
@@ -52,15 +51,13 @@ export async function listFiltered(
   if (query.q !== undefined) conditions.push(textCondition(query.q));
   if (filter) conditions.push(filter);
   const direction = query.sort.startsWith('-') ? -1 : 1;
-  const order: LeadOrder = {
-    field: sortFields[query.sort.replace('-', '') as keyof typeof sortFields],
-    direction,
-  };
+  const order: LeadOrder = { field: sortFieldOf(query), direction };
+  const listName = query.score_type === 'engagement' ? query.sort : `${query.sort}:${query.score_type}`;
   const collection = readModel.collection(leads);
   return withClassifiedErrors(async () => {
     const last =
-      query.cursor === undefined ? null : await lastOfPage(readModel, ouId, query.cursor, query.sort);
-    const nextCursor = (lead: Pick<LeadDocument, '_id'>) => leadCursor(leadOfKey(lead._id), query.sort);
+      query.cursor === undefined ? null : await lastOfPage(readModel, ouId, query.cursor, listName);
+    const nextCursor = (lead: Pick<LeadDocument, '_id'>) => leadCursor(leadOfKey(lead._id), listName);
     const matches =
       query.owner === undefined && query.q === undefined && !filter
         ? null
@@ -93,6 +90,11 @@ export async function listFiltered(
   });
 }
 
+function sortFieldOf({ sort, score_type }: Pick<ListQuery, 'sort' | 'score_type'>): LeadOrder['field'] {
+  const field = sortFields[sort.replace('-', '') as keyof typeof sortFields];
+  return field === 'score' && score_type === 'profile' ? 'profile_score' : field;
+}
+
 /** A lead without a profile score counts as 0. */
 function profileWithin({ low, high }: ScoreRange): Filter<LeadDocument> {
   const within: Filter<LeadDocument> = { 'profile.score': { $gte: low, $lte: high } };
@@ -104,11 +106,11 @@ async function lastOfPage(
   readModel: ReadModel,
   ouId: string,
   cursor: string,
-  sort: string,
+  listName: string,
 ): Promise<LeadDocument> {
   const last = await readModel
     .collection(leads)
-    .findOne({ _id: leadKey(ouId, readLeadCursor(cursor, sort)) });
+    .findOne({ _id: leadKey(ouId, readLeadCursor(cursor, listName)) });
   if (!last) throw new InvalidCursor();
   return last;
 }

@@ -18,6 +18,8 @@ const maximumCached = 1_000;
 export interface OpenHistogram {
   ouId: string;
   buckets: Map<number, number>;
+  /** Of profile scores other than 0. */
+  profileBuckets: Map<number, number>;
   leads: number;
   aliasKinds: Set<string>;
   /** The offset of the last counted decision. */
@@ -52,12 +54,10 @@ export class OpenHistograms {
       open.offset = event.offset;
       changed.add(open);
       if (event.type === 'LeadScored') countScored(open, event, batch.isFirst(event));
-      else if (event.type === 'ScoreAdjusted') {
-        // The histogram counts engagement scores.
-        if (event.payload.score_type === 'engagement')
-          moveLead(open.buckets, event.payload.previous_score, event.payload.score);
-      } else {
+      else if (event.type === 'ScoreAdjusted') countAdjusted(open, event.payload);
+      else {
         moveLead(open.buckets, event.payload.previous_score, null);
+        moveProfile(open, batch.removed.profileScoreBefore(event), 0);
         open.leads -= 1;
       }
     }
@@ -66,13 +66,14 @@ export class OpenHistograms {
 }
 
 function emptyHistogram(ouId: string): OpenHistogram {
-  return { ouId, buckets: new Map(), leads: 0, aliasKinds: new Set(), offset: -1 };
+  return { ouId, buckets: new Map(), profileBuckets: new Map(), leads: 0, aliasKinds: new Set(), offset: -1 };
 }
 
 function openHistogram(document: HistogramDocument, ouId: string): OpenHistogram {
   return {
     ouId,
     buckets: unpackHistogram(document.buckets),
+    profileBuckets: unpackHistogram(document.profile_buckets),
     leads: document.leads,
     aliasKinds: new Set(document.alias_kinds),
     offset: document.offset,
@@ -90,12 +91,26 @@ function countScored(
     if (open.aliasKinds.size < maximumAliasKinds) open.aliasKinds.add(alias_kind);
 }
 
+function countAdjusted(
+  open: OpenHistogram,
+  { score_type, previous_score, score }: Extract<FoldedLeadEvent, { type: 'ScoreAdjusted' }>['payload'],
+): void {
+  if (score_type === 'engagement') moveLead(open.buckets, previous_score, score);
+  else moveProfile(open, previous_score, score);
+}
+
+/** Profile scores of 0 are not counted: they are those of all other leads. */
+function moveProfile({ profileBuckets }: OpenHistogram, from: number, to: number): void {
+  moveLead(profileBuckets, from === 0 ? null : from, to === 0 ? null : to);
+}
+
 function toHistogramDocument(open: OpenHistogram, partition: number): HistogramDocument {
   return {
     _id: histogramId(open.ouId, partition),
     ou: uuidToBinary(open.ouId),
     leads: open.leads,
     buckets: packHistogram(open.buckets),
+    ...(open.profileBuckets.size > 0 && { profile_buckets: packHistogram(open.profileBuckets) }),
     alias_kinds: [...open.aliasKinds],
     partition,
     offset: open.offset,

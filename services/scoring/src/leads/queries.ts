@@ -1,7 +1,7 @@
 // Lists of leads by score and by text, and the score of one lead.
 import { routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { levelOf, levelsOfScore, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
@@ -11,7 +11,7 @@ import { leadAnswer, pageAnswer } from './answers.js';
 import { filterQuery, requireFilter } from '../filters/queries.js';
 import { listByScore } from './list-by-score.js';
 import { listFiltered } from './list-filtered.js';
-import { everyLevel, requireCell, requireLevel, scoreRange } from './score-range.js';
+import { everyLevel, everyScores, requireCell, requireLevel, scoreRange } from './score-range.js';
 import { searchLeads } from './search.js';
 import { findLead, type LeadPage } from './stored-leads.js';
 
@@ -36,14 +36,18 @@ export function leadQueries({
       const byScore = query.sort === 'score' || query.sort === '-score';
       const loading = loadOne(configurations, context.ouId);
       // The list waits for the configuration only if the query names a level, a cell or a filter.
-      const level = query.level === undefined ? everyLevel : requireLevel(await loading, query.level);
+      const level =
+        query.level === undefined ? everyLevel : requireLevel(await loading, query.score_type, query.level);
       const cell = query.grid === undefined ? null : requireCell(await loading, query.grid);
       const filter = query.filter_id === undefined ? undefined : matching(await loading, query.filter_id);
-      const range = scoreRange(query, level, cell?.engagement);
+      const ranges = {
+        ...(cell ?? everyScores),
+        [query.score_type]: scoreRange(query, level, cell?.[query.score_type]),
+      };
       const [page, configuration] = await Promise.all([
         byScore && query.owner === undefined && query.q === undefined && !cell && !filter
-          ? listByScore(readModel, context.ouId, query, range)
-          : listFiltered(readModel, context.ouId, query, { range, profile: cell?.profile, filter }),
+          ? listByScore(readModel, context.ouId, query, ranges[query.score_type])
+          : listFiltered(readModel, context.ouId, query, { ranges, filter }),
         loading,
       ]);
       return answered(readModel, page, query, configuration);
@@ -56,7 +60,7 @@ export function leadQueries({
       ]);
       return answered(readModel, page, query, configuration);
     }),
-    bindQuery(routes.getScore, async ({ params, context }) => {
+    bindQuery(routes.getScore, async ({ params, query, context }) => {
       await awaitPositions(context);
       const [found, configuration] = await Promise.all([
         findLead(readModel, context.ouId, params.leadID),
@@ -67,11 +71,15 @@ export function leadQueries({
         configuration,
         await loadDealScores(readModel, [found], configuration),
       );
+      const isProfile = query.score_type === 'profile';
       return {
         lead_id: id,
-        score,
+        ...(isProfile && { score_type: 'profile' as const }),
+        score: isProfile ? (found.profile?.score ?? 0) : score,
         scores,
-        level,
+        level: isProfile
+          ? levelOf(levelsOfScore(configuration, 'profile'), found.profile?.score ?? 0)
+          : level,
         ...(profile_level !== undefined && { profile_level }),
         ...(grid && { grid }),
         rulesets,

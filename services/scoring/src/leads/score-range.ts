@@ -1,23 +1,32 @@
 // The range of scores of a list: from the bounds and the level of its query.
-import type { GridCell, routeDeclarations } from '@lead-scoring/contracts';
-import { levelNamed, rangesOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import type { GridCell, LeadScoreType, routeDeclarations } from '@lead-scoring/contracts';
+import { levelNamed, levelsOfScore, rangesOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { ProblemError } from '@lead-scoring/service';
 import type { ScoreRange } from './histogram-fold.js';
 
 export const everyScore: ScoreRange = { low: -(2 ** 31), high: 2 ** 31 - 1 };
+
+/** The range of each score. */
+export type ScoreRanges = Readonly<Record<LeadScoreType, ScoreRange>>;
+
+export const everyScores: ScoreRanges = { engagement: everyScore, profile: everyScore };
 
 type LevelBounds = Pick<routeDeclarations.EngagementLevel, 'min_score' | 'max_score'>;
 
 export const everyLevel: LevelBounds = { min_score: null, max_score: null };
 
 /** @throws ProblemError 404 `level_not_found` */
-export function requireLevel(configuration: ScoringConfiguration, idOrName: string): LevelBounds {
-  const level = levelNamed(configuration.levels, idOrName);
+export function requireLevel(
+  configuration: ScoringConfiguration,
+  scoreType: LeadScoreType,
+  idOrName: string,
+): LevelBounds {
+  const level = levelNamed(levelsOfScore(configuration, scoreType), idOrName);
   if (!level)
     throw new ProblemError(
       404,
       'level_not_found',
-      'No engagement level of this organizational unit has this id or name. GET /engagement-scoring/levels lists them.',
+      `No ${scoreType} level of this organizational unit has this id or name. GET /${scoreType}-scoring/levels lists them.`,
     );
   return level;
 }

@@ -1,11 +1,11 @@
 // Searches leads by a text that is, or is part of, an alias, a name or a company.
 import { leadIdOf, normaliseAlias, type routes } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type Binary, type Filter, type ReadModel } from '@lead-scoring/read-model';
+import { maximumAliases } from '@lead-scoring/scoring-domain';
 import type { QueryInput } from '@lead-scoring/service';
 import { aliasKeysOf, leadKey, leadKeysOf, leadOfAliasKey } from '../keys.js';
 import { pageCursor, readPageCursor } from './cursor.js';
 import { leadAliases, leads, type LeadDocument } from './documents.js';
-import { maximumAliases } from './state.js';
 import { loadStatistics } from './statistics.js';
 import {
   fewMatches,

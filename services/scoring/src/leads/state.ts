@@ -3,7 +3,7 @@ import { leadFieldNames, type Alias, type LeadFieldName, type LeadFields } from 
 import type { LeadDecay } from '@lead-scoring/scoring-domain';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
-import type { RulesetScores } from './ruleset-model.js';
+import type { RulesetScores } from '@lead-scoring/scoring-domain';
 
 export interface Lead {
   readonly id: string;
@@ -39,8 +39,6 @@ export interface ScoreReset {
   readonly at: string;
   readonly previous_score: number;
 }
-
-export const maximumAliases = 100;
 
 /** The name to display: the lead's name, or else its first alias. */
 export function nameOf(lead: Pick<Lead, 'fields' | 'aliases' | 'id'>): string {

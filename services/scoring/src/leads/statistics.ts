@@ -5,6 +5,8 @@ import { joinHistograms, type Histogram } from './histogram-fold.js';
 
 export interface Statistics {
   histogram: Histogram;
+  /** Of profile scores other than 0. */
+  profileHistogram: Histogram;
   leads: number;
   aliasKinds: string[];
 }
@@ -16,6 +18,7 @@ export async function loadStatistics(readModel: ReadModel, ouId: string): Promis
     .toArray();
   return {
     histogram: joinHistograms(found.map(({ buckets }) => unpackHistogram(buckets))),
+    profileHistogram: joinHistograms(found.map(({ profile_buckets }) => unpackHistogram(profile_buckets))),
     leads: found.reduce((sum, document) => sum + document.leads, 0),
     aliasKinds: found.flatMap(({ alias_kinds }) => alias_kinds),
   };

@@ -29,7 +29,7 @@ export async function findLead(readModel: ReadModel, ouId: string, leadId: strin
 }
 
 export interface LeadOrder {
-  field: 'score' | 'last_activity_at' | 'first_activity_at' | 'name_key';
+  field: 'score' | 'profile_score' | 'last_activity_at' | 'first_activity_at' | 'name_key';
   direction: 1 | -1;
 }
 
@@ -55,7 +55,8 @@ export async function fewMatches(
 
 export function inOrder({ field, direction }: LeadOrder): (left: LeadMatch, right: LeadMatch) => number {
   return (left, right) => {
-    const [a, b] = [left[field], right[field]];
+    // A document of before version 6 has no profile_score.
+    const [a, b] = [left[field] ?? 0, right[field] ?? 0];
     return direction * (a < b ? -1 : a > b ? 1 : Buffer.compare(bytesOf(left._id), bytesOf(right._id)));
   };
 }
@@ -63,7 +64,10 @@ export function inOrder({ field, direction }: LeadOrder): (left: LeadMatch, righ
 export function afterInOrder(last: LeadMatch, { field, direction }: LeadOrder): Filter<LeadDocument> {
   const beyond = direction === -1 ? '$lt' : '$gt';
   return {
-    $or: [{ [field]: { [beyond]: last[field] } }, { [field]: last[field], _id: { [beyond]: last._id } }],
+    $or: [
+      { [field]: { [beyond]: last[field] ?? 0 } },
+      { [field]: last[field] ?? 0, _id: { [beyond]: last._id } },
+    ],
   };
 }
 

@@ -2,9 +2,9 @@
 // and never looked for again.
 import type { records } from '@lead-scoring/contracts';
 import {
+  causeOf,
   crossingOf,
-  isDecay,
-  resetsScore,
+  scoreTypeOf,
   type ScoreDecision,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
@@ -50,16 +50,4 @@ function levelChangeOf(decision: ScoreDecision, levels: Levels): records.LeadLev
     cause: causeOf(decision),
     fire_triggers,
   };
-}
-
-function scoreTypeOf(decision: ScoreDecision): ScoreType {
-  return 'scored_events' in decision ? 'engagement' : decision.score_type;
-}
-
-function causeOf(decision: ScoreDecision): records.LeadLevelChanged['cause'] {
-  if ('scored_events' in decision) return 'events';
-  if (decision.score_type === 'profile') return 'profile';
-  if (resetsScore(decision)) return 'reset';
-  if (isDecay(decision)) return 'decay';
-  throw new Error('a decision without an event has a reason that no crossing of levels names');
 }

@@ -1,9 +1,8 @@
 // Decides the profiles of a batch: pure. Each record of events first changes the values of its lead's profile, then the points
 // that the profile gives. Values are recorded with the decision on the events, points as a decision of their own after it.
 import { withLeadFields, type records } from '@lead-scoring/contracts';
-import { profileChanges } from '@lead-scoring/scoring-domain';
+import { profileChanges, withAliases } from '@lead-scoring/scoring-domain';
 import { sumOfPoints } from '../condition-rules/points-model.js';
-import { withAliases } from '../leads/fold.js';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import { profileAdjustments, type ProfiledLead } from './decide.js';
 import type { CompiledProfile } from './profile-model.js';

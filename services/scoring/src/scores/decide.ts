@@ -1,10 +1,9 @@
 // Decides the points of leads' events, and the removal of deleted leads: pure. The decision is recorded, and rules are never
 // evaluated again for the same record.
 import type { records } from '@lead-scoring/contracts';
-import { heldInRange, type DecayingLead } from '@lead-scoring/scoring-domain';
+import { heldInRange, withDecision, type DecayingLead } from '@lead-scoring/scoring-domain';
 import { decideTicks, dueAfter } from '../decays/decide-ticks.js';
 import { decayAfterScored, lastScoredAt } from '../decays/decay-fold.js';
-import { withDecision } from '../leads/ruleset-model.js';
 import { withLimitUses } from './use-model.js';
 import { DecisionLimits, type LimitedLead } from './limits-model.js';
 import type { DecisionSource } from './source-model.js';

@@ -1,7 +1,6 @@
 // Holds points back where limits of rules and rulesets say so, event by event in the order of the log. Pure.
 import { distinctValueOf, records, type JsonObject } from '@lead-scoring/contracts';
-import { onceFieldOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import type { RulesetScores } from '../leads/ruleset-model.js';
+import { onceFieldOf, type RulesetScores, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { addUse, roomOn, type LimitUses } from './use-model.js';
 
 type Event = records.EventsIngested['events'][number];

@@ -5,6 +5,7 @@ import {
   emptyConfiguration,
   evolveConfiguration,
   pointsOfEvent,
+  withDecision,
   withRules,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
@@ -14,7 +15,6 @@ import type { ConfigurationCommand } from '../configuration/messages.js';
 import { toLead, toLeadDocument } from '../leads/documents.js';
 import { foldAdjusted } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
-import { withDecision } from '../leads/ruleset-model.js';
 import type { Lead } from '../leads/state.js';
 import {
   createRule,

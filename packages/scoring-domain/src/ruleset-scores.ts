@@ -1,6 +1,7 @@
 // A lead's points by ruleset, folded from decisions. Pure.
 import type { records } from '@lead-scoring/contracts';
-import { countedPoints, heldInRange, isOfEvents } from '@lead-scoring/scoring-domain';
+import { heldInRange } from './score-range.js';
+import { countedPoints, isOfEvents } from './scored-points.js';
 
 /** In the order of each ruleset's first points. */
 export type RulesetScores = readonly { readonly ruleset_id: string; readonly score: number }[];
@@ -37,4 +38,12 @@ function addPoints(
       return;
     }
   rulesets.push({ ruleset_id, score: points });
+}
+
+/** Adds the points that later decisions gave each ruleset. */
+export function joinRulesetScores(before: RulesetScores, later: RulesetScores): RulesetScores {
+  const joined = new Map(before.map(({ ruleset_id, score }) => [ruleset_id, score]));
+  for (const { ruleset_id, score } of later)
+    joined.set(ruleset_id, heldInRange((joined.get(ruleset_id) ?? 0) + score));
+  return [...joined].map(([ruleset_id, score]) => ({ ruleset_id, score }));
 }

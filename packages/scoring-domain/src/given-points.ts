@@ -1,0 +1,45 @@
+// The points that rules with conditions give as long as they match, folded from the recorded changes. Pure.
+import type { records } from '@lead-scoring/contracts';
+
+/** The points that a rule gives. */
+export interface GivenPoints {
+  readonly rule_id: string;
+  /** The version of the rule with which the points last changed. */
+  readonly rule_version: number;
+  readonly ruleset_id: string;
+  readonly points: number;
+}
+
+/** A change of the points that a rule gives: positive where the fields begin to match a rule of positive weight. */
+export interface PointChange extends GivenPoints {
+  /** 0 where points are taken back. */
+  readonly counted?: number;
+  /** Where points are taken back: 1 when the fields still match, and the rule or its ruleset is switched off. */
+  readonly matched?: number;
+}
+
+/** The changes of the points of rules in a recorded decision on a profile. */
+export function pointChangesIn({ adjustments }: Pick<records.ScoreAdjusted, 'adjustments'>): PointChange[] {
+  return adjustments.flatMap(({ reason, rule_id, rule_version, ruleset_id, points }) =>
+    reason === 'profile_rule' &&
+    rule_id !== undefined &&
+    rule_version !== undefined &&
+    ruleset_id !== undefined
+      ? [{ rule_id, rule_version, ruleset_id, points }]
+      : [],
+  );
+}
+
+/** Folds changes of points. Rules are in the order in which they began to match. */
+export function withPointChanges(
+  given: readonly GivenPoints[],
+  changes: readonly GivenPoints[],
+): readonly GivenPoints[] {
+  const byRule = new Map(given.map((one) => [one.rule_id, one]));
+  for (const { rule_id, rule_version, ruleset_id, points } of changes) {
+    const sum = (byRule.get(rule_id)?.points ?? 0) + points;
+    if (sum === 0) byRule.delete(rule_id);
+    else byRule.set(rule_id, { rule_id, rule_version, ruleset_id, points: sum });
+  }
+  return [...byRule.values()];
+}
