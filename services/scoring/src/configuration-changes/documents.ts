@@ -39,25 +39,6 @@ export function toChangeDocument(
   };
 }
 
-/** The changes of an OU that name this id, in the order of the log. */
-export async function changesNaming(
-  readModel: ReadModel,
-  ouId: string,
-  id: string,
-): Promise<ConfigurationEvent[]> {
-  return withClassifiedErrors(async () => {
-    const changes = readModel
-      .collection(configurationChanges)
-      .find({ _id: recordKeysUpTo(ouId, Number.MAX_SAFE_INTEGER) })
-      .sort({ _id: 1 });
-    const found: ConfigurationEvent[] = [];
-    // The text is searched first: most changes name other ids, and need not be parsed.
-    for await (const { event } of changes)
-      if (event.includes(id)) found.push(unpackJson(event) as unknown as ConfigurationEvent);
-    return found;
-  });
-}
-
 /** The configuration at a time (ISO 8601), folded from the changes up to it. */
 export async function configurationAt(
   readModel: ReadModel,

@@ -12,6 +12,7 @@ import {
 import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { configurationChanges } from '../configuration-changes/documents.js';
+import { ruleChanges } from '../rule-history/documents.js';
 import {
   createRule,
   createRuleset,
@@ -26,7 +27,7 @@ import { decideConfiguration } from './decide.js';
 import { configurations, publishedConfigurations } from './documents.js';
 import type { ConfigurationCommand } from './messages.js';
 
-const collections = [configurations, publishedConfigurations, configurationChanges];
+const collections = [configurations, publishedConfigurations, configurationChanges, ruleChanges];
 
 /** The records of the decisions on these commands. */
 function logOf(commands: readonly ConfigurationCommand[]): FoldedRecord[] {
@@ -77,6 +78,8 @@ test('any cut of the log into batches, killed at any write, gives the same docum
   expect(versions('configurations')).toEqual([7, 3]);
   expect(versions('published_configurations')).toEqual([7, 3]);
   expect(documents.configuration_changes).toHaveLength(log.length);
+  // `other` once; `view` created, switched off and on, changed and deleted.
+  expect(documents.rule_changes).toHaveLength(1 + 5);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
       expect(await folded(steps)).toEqual(documents);

@@ -35,7 +35,7 @@ import {
   updateRule,
   updateRuleset,
 } from '../testing/builders.js';
-import { concernsRule, versionsOf } from '../rule-history/version-model.js';
+import { rulesOf, versionsOf } from '../rule-history/version-model.js';
 import { profileAdjustments, type ProfiledLead } from './decide.js';
 import { compileProfile } from './profile-model.js';
 import { emptyProfile, withProfilePoints } from './state.js';
@@ -229,7 +229,7 @@ describe('a change of a profile rule', () => {
       },
       { state: given(fit), log: [] },
     ).log;
-    expect(events.every((event) => concernsRule(event, idOf('vp')))).toBe(true);
+    expect(events.every((event) => rulesOf(event).includes(idOf('vp')))).toBe(true);
     expect(versionsOf(events, idOf('vp'))).toMatchObject([
       { version: 1, change: 'created' },
       { version: 2, change: 'changed', fields: [{ field: 'weight', before: 20, after: 5 }] },

@@ -2,21 +2,17 @@
 import { routes, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
-import { changesNaming } from '../configuration-changes/documents.js';
 import { pageOf } from '../configuration/queries.js';
 import { readMovedSince } from '../rule-moves/documents.js';
 import type { MoveCount } from '../rule-moves/moves-model.js';
-import { concernsRule, versionsOf, type RuleChange } from './version-model.js';
+import { changesOfRule } from './documents.js';
+import { versionsOf, type RuleChange } from './version-model.js';
 
 export function ruleHistoryQueries(readModel: ReadModel): BoundQuery[] {
   return [
     bindQuery(routes.listRuleVersions, async ({ params, query, context }) => {
       const id = params.id.toLowerCase();
-      const changes = await changesNaming(readModel, context.ouId, id);
-      const versions = versionsOf(
-        changes.filter((event) => concernsRule(event, id)),
-        id,
-      );
+      const versions = versionsOf(await changesOfRule(readModel, context.ouId, id), id);
       if (versions.length === 0)
         throw new ProblemError(
           404,

@@ -1,6 +1,7 @@
 // One rule and one ruleset on real servers: read, changed, deleted, and explained after the deletion.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { routes } from '@lead-scoring/contracts';
+import { configurationChanges } from '../configuration-changes/documents.js';
 import {
   createRule,
   createRuleset,
@@ -10,10 +11,12 @@ import {
   idOf,
   ingested,
   otherOuId,
+  setRulesActive,
   updateRule,
 } from '../testing/builders.js';
 import { ruleMoves } from '../rule-moves/documents.js';
 import { startRig, type Rig } from '../testing/rig.js';
+import { ruleChanges } from './documents.js';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -96,6 +99,22 @@ test('the history says what each version changed, newest first, also of a delete
     status: 404,
     body: { code: 'rule_not_found' },
   });
+});
+
+test('the history of a rule is one range of documents, however many changes the OU has seen; a change of many rules is in it once', async () => {
+  await rig.request(createRule('kept', { ruleset_id: idOf('Intent'), weight: 1 }));
+  for (let weight = 2; weight <= 20; weight += 1) await rig.request(updateRule('kept', { weight }));
+  await rig.request(createRule('other', { ruleset_id: idOf('Intent') }));
+  await rig.request(setRulesActive(['kept', 'other'], false));
+  const documents = await rig.readModel.collection(ruleChanges).find({}).toArray();
+  const of = (name: string) => documents.filter(({ event }) => event.includes(idOf(name)));
+  expect([of('view').length, of('kept').length, of('other').length]).toEqual([3, 21, 2]);
+  // Nothing else is read: without the changes of the OU the history is the same.
+  const before = await rig.get(`/rules/${idOf('kept')}/history?limit=100`);
+  expect(before.body).toMatchObject({ total: 21, data: [{ version: 21, fields: [{ field: 'active' }] }] });
+  await rig.readModel.collection(configurationChanges).deleteMany({});
+  expect((await rig.get(`/rules/${idOf('kept')}/history?limit=100`)).body).toEqual(before.body);
+  for (const name of ['kept', 'other']) await rig.request(deleteRule(name));
 });
 
 test('a deleted ruleset is 404, and leads with points in it go on naming it', async () => {

@@ -14,8 +14,8 @@ import type { Rule } from '../configuration/state.js';
 export type RuleChange = Omit<routeDeclarations.RuleVersion, 'leads_moved' | 'leads_moved_is_estimate'>;
 type RuleFieldValue = routeDeclarations.RuleFieldValue;
 
-/** Whether an event creates, changes or deletes the rule. */
-export function concernsRule(event: ConfigurationEvent, ruleId: string): boolean {
+/** The ids of the rules that an event creates, changes or deletes. */
+export function rulesOf(event: ConfigurationEvent): string[] {
   switch (event.type) {
     case 'RuleCreated':
     case 'RuleUpdated':
@@ -24,12 +24,25 @@ export function concernsRule(event: ConfigurationEvent, ruleId: string): boolean
     case 'ProfileRuleUpdated':
     case 'DealRuleCreated':
     case 'DealRuleUpdated':
-      return event.payload.rule_id === ruleId;
+      return [event.payload.rule_id];
     case 'RulesActivationChanged':
     case 'ProfileRulesActivationChanged':
-      return event.payload.rules.some(({ rule_id }) => rule_id === ruleId);
+      return event.payload.rules.map(({ rule_id }) => rule_id);
     default:
-      return false;
+      return [];
+  }
+}
+
+/** The event without other rules that it concerns. */
+export function aboutRule(event: ConfigurationEvent, ruleId: string): ConfigurationEvent {
+  switch (event.type) {
+    case 'RulesActivationChanged':
+    case 'ProfileRulesActivationChanged': {
+      const rules = event.payload.rules.filter(({ rule_id }) => rule_id === ruleId);
+      return { ...event, payload: { ...event.payload, rules } };
+    }
+    default:
+      return event;
   }
 }
 

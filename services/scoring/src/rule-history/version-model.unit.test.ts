@@ -19,7 +19,7 @@ import {
   setRulesActive,
   updateRule,
 } from '../testing/builders.js';
-import { concernsRule, versionsOf } from './version-model.js';
+import { aboutRule, rulesOf, versionsOf } from './version-model.js';
 
 const later = '2026-02-01T00:00:00.000Z';
 const actor = { kind: 'token', id: idOf('token'), name: 'Ada' } as const;
@@ -34,11 +34,12 @@ function eventsOf(commands: readonly ConfigurationCommand[]): ConfigurationEvent
   });
 }
 
+/** The events about a rule, as the history keeps them. */
+const about = (events: readonly ConfigurationEvent[], id: string) =>
+  events.filter((event) => rulesOf(event).includes(id)).map((event) => aboutRule(event, id));
+
 const historyOf = (name: string, ...commands: ConfigurationCommand[]) =>
-  versionsOf(
-    eventsOf(commands).filter((event) => concernsRule(event, idOf(name))),
-    idOf(name),
-  );
+  versionsOf(about(eventsOf(commands), idOf(name)), idOf(name));
 
 describe('each version says who changed the rule, when, and what', () => {
   const history = historyOf(
@@ -126,10 +127,9 @@ test('versions are numbered without a gap, and their changes add up to the rule'
     fc.property(fc.array(command, { maxLength: 30 }), (commands) => {
       const events = eventsOf(commands);
       const rule = events.reduce(evolveConfiguration, emptyConfiguration(ouId)).rules.get(idOf('a'));
-      const versions = versionsOf(
-        events.filter((event) => concernsRule(event, idOf('a'))),
-        idOf('a'),
-      );
+      const kept = about(events, idOf('a'));
+      for (const event of kept) expect(rulesOf(event)).toEqual([idOf('a')]);
+      const versions = versionsOf(kept, idOf('a'));
       expect(versions.map(({ version }) => version)).toEqual(versions.map((_, index) => index + 1));
       const content = new Map<string, unknown>();
       for (const { fields } of versions) {
@@ -139,8 +139,8 @@ test('versions are numbered without a gap, and their changes add up to the rule'
           content.set(field, after);
         }
       }
-      const kept = [...content].filter(([, value]) => value !== null);
-      expect(rule ? expect.objectContaining(Object.fromEntries(kept)) : kept).toEqual(rule ?? []);
+      const left = [...content].filter(([, value]) => value !== null);
+      expect(rule ? expect.objectContaining(Object.fromEntries(left)) : left).toEqual(rule ?? []);
       expect(rule?.version ?? versions.length).toBe(versions.length);
     }),
     { numRuns: 500 },
