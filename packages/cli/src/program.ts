@@ -22,7 +22,7 @@ import { acceptPositionsOf, showPositions, type AcceptFlags } from './positions-
 import { rebuild } from './rebuild-command.js';
 import { resealSecrets, showSecrets } from './secrets-commands.js';
 import { settingsOf, type GlobalFlags, type Settings } from './settings.js';
-import { applyRules, diffRules, exportRules } from './rules-commands.js';
+import { applyRules, diffRules, exportRules, type ApplyFlags } from './rules-commands.js';
 import { endUnit, listUnits, renameUnit } from './units-commands.js';
 
 export interface Surroundings {
@@ -60,7 +60,8 @@ type Flags = GlobalFlags &
   ExplainFlags &
   TailFlags &
   AclsFlags &
-  AcceptFlags & { timeout?: string; again?: boolean; yes?: boolean };
+  AcceptFlags &
+  ApplyFlags & { timeout?: string; again?: boolean; yes?: boolean };
 
 /** The parts that all declarations of commands need. */
 interface CommandContext {
@@ -275,7 +276,9 @@ function declareDeadLetters(program: Command, { command, output }: CommandContex
 function declareRules(program: Command, { command, output, stdin }: CommandContext): void {
   const rules = program
     .command('rules')
-    .description('Rulesets, rules and levels as a file, to review it, keep it in Git, and apply it.');
+    .description(
+      'Rulesets, rules, levels, decay rules, mappings, the grid and saved filters as a file, to review it, keep it in Git, and apply it.',
+    );
   rules
     .command('export')
     .description('Write the configuration as YAML, or with --json as JSON, to standard output.')
@@ -289,8 +292,9 @@ function declareRules(program: Command, { command, output, stdin }: CommandConte
   rules
     .command('apply <file>')
     .description(
-      'Make the configuration equal to the file: all of its changes or, when one is refused, none.',
+      'Make the configuration equal to the file: all of its changes or, when one is refused, none. A section that the file leaves out stays.',
     )
+    .option('--if-version <number>', 'refuse if the configuration has another version; rules diff shows it')
     .action(command((flags, settings, [file = '']) => applyRules(file, flags, { settings, output, stdin })));
 }
 

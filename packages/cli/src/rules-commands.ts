@@ -1,21 +1,25 @@
 // `lead-scoring rules export`, `diff` and `apply`: the scoring configuration as a file that people review and keep in Git.
-import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import type { CallAnswer, CallInput } from '@lead-scoring/client';
-import { parse, stringify, YAMLParseError } from 'yaml';
+import type { CallAnswer } from '@lead-scoring/client';
+import { stringify } from 'yaml';
 import { clientOf, promptRetries } from './api-client.js';
 import { CommandFailed, exitCodes } from './errors.js';
-import { table, type Output } from './output.js';
+import { plain, type Output } from './output.js';
+import { readRulesFile, type RulesFile } from './rules-file.js';
 import type { Settings } from './settings.js';
 
 type Changes = CallAnswer<'putConfiguration'>;
-type Document = NonNullable<CallInput<'putConfiguration'>['body']>;
+type Change = Changes['changes'][number];
 
 interface Surroundings {
   settings: Settings;
   output: Output;
   stdin: Readable;
+}
+
+export interface ApplyFlags {
+  json?: boolean;
+  ifVersion?: string;
 }
 
 /** @returns the exit code */
@@ -25,7 +29,10 @@ export async function exportRules(
   output: Output,
 ): Promise<number> {
   const document = await clientOf(settings, promptRetries).call('getConfiguration', {});
-  output.write(flags.json === true ? `${JSON.stringify(document, null, 2)}\n` : stringify(document));
+  // A line per value, however long: so a change is one line in Git.
+  output.write(
+    flags.json === true ? `${JSON.stringify(document, null, 2)}\n` : stringify(document, { lineWidth: 0 }),
+  );
   return exitCodes.done;
 }
 
@@ -35,47 +42,56 @@ export async function diffRules(
   flags: { json?: boolean },
   { settings, output, stdin }: Surroundings,
 ): Promise<number> {
-  const body = await documentIn(file, stdin);
-  const changes = await clientOf(settings, promptRetries).call('putConfiguration', {
-    query: { dry_run: 'true' },
-    body,
-  });
+  const changes = await planned(await readRulesFile(file, stdin), settings);
   show(changes, flags, output);
-  return changes.total === 0 ? exitCodes.done : exitCodes.incomplete;
+  if (changes.total === 0) return exitCodes.done;
+  if (flags.json !== true)
+    output.note(
+      `Compared with version ${String(changes.version)} of the configuration. To apply this and nothing else: rules apply --if-version ${String(changes.version)}\n`,
+    );
+  return exitCodes.incomplete;
 }
 
-/** Applies the file to the version of the configuration that the dry run saw; a change by another person in between is refused (412). */
+/**
+ * Applies the file to the version of `--if-version`, or to the one that it finds; a change by another person in between is refused (412).
+ * @returns the exit code
+ */
 export async function applyRules(
   file: string,
-  flags: { json?: boolean },
+  flags: ApplyFlags,
   { settings, output, stdin }: Surroundings,
 ): Promise<number> {
-  const body = await documentIn(file, stdin);
-  const client = clientOf(settings, promptRetries);
-  const planned = await client.call('putConfiguration', { query: { dry_run: 'true' }, body });
-  const changes = await client.call('putConfiguration', { body, ifMatch: `"${String(planned.version)}"` });
+  const expected = versionIn(flags.ifVersion);
+  const rules = await readRulesFile(file, stdin);
+  const version = expected ?? (await planned(rules, settings)).version;
+  const changes = await clientOf(settings, promptRetries)
+    .call('putConfiguration', { body: rules.document, ifMatch: `"${String(version)}"` })
+    .catch((error: unknown) => {
+      throw rules.explain(error);
+    });
   show(changes, flags, output);
   if (flags.json !== true && changes.total > 0)
-    output.note(`Applied: the configuration has version ${String(changes.version)} now.\n`);
+    output.note(`Applied as one change: the configuration has version ${String(changes.version)} now.\n`);
   return exitCodes.done;
 }
 
-/** @throws CommandFailed for a file that cannot be read, or is neither YAML nor JSON */
-async function documentIn(file: string, stdin: Readable): Promise<Document> {
-  const content = await (file === '-' ? text(stdin) : readFile(file, 'utf8')).catch((error: unknown) => {
-    throw new CommandFailed(`${file} cannot be read: ${(error as Error).message}.`, exitCodes.data, {
-      cause: error,
+function planned({ document, explain }: RulesFile, settings: Settings): Promise<Changes> {
+  return clientOf(settings, promptRetries)
+    .call('putConfiguration', { query: { dry_run: 'true' }, body: document })
+    .catch((error: unknown) => {
+      throw explain(error);
     });
-  });
-  try {
-    // JSON is YAML too. The API checks the content, and names the part that is wrong.
-    return (parse(content, { maxAliasCount: 100 }) ?? {}) as Document;
-  } catch (error) {
-    if (!(error instanceof YAMLParseError) && !(error instanceof ReferenceError)) throw error;
-    throw new CommandFailed(`${file} is neither YAML nor JSON: ${error.message}`, exitCodes.data, {
-      cause: error,
-    });
-  }
+}
+
+/** @throws CommandFailed for what is no version */
+function versionIn(flag: string | undefined): number | undefined {
+  if (flag === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(flag))
+    throw new CommandFailed(
+      `--if-version must be the version of a configuration, such as 12, which rules diff shows; it is "${flag}".`,
+      exitCodes.usage,
+    );
+  return Number(flag);
 }
 
 function show(changes: Changes, flags: { json?: boolean }, output: Output): void {
@@ -87,23 +103,30 @@ function show(changes: Changes, flags: { json?: boolean }, output: Output): void
     output.note('The configuration equals the file: nothing to change.\n');
     return;
   }
-  output.write(
-    `${table(changes.changes, [
-      { title: '', value: ({ action }) => signs[action] },
-      { title: 'WHAT', value: ({ kind }) => kind.replace('_', ' ') },
-      { title: 'RULESET', value: ({ ruleset }) => ruleset ?? '', maximum: 30 },
-      { title: 'NAME', value: ({ name }) => name, maximum: 50 },
-      { title: 'CHANGE', value: fieldsInWords, maximum: 120 },
-    ])}\n`,
-  );
+  for (const { section, added, changed, removed } of changes.sections) {
+    const counts = [
+      ...(added > 0 ? [`${String(added)} added`] : []),
+      ...(changed > 0 ? [`${String(changed)} changed`] : []),
+      ...(removed > 0 ? [`${String(removed)} removed`] : []),
+    ];
+    if (counts.length === 0) continue;
+    output.write(`${section}: ${counts.join(', ')}\n`);
+    for (const change of changes.changes) if (change.section === section) output.write(linesOf(change));
+  }
   const more = changes.total - changes.changes.length;
   if (more > 0) output.write(`and ${String(more)} more\n`);
 }
 
 const signs = { add: '+', change: '~', remove: '-' } as const;
 
-function fieldsInWords({ fields = [] }: Changes['changes'][number]): string {
-  return fields
-    .map(({ field, before, after }) => `${field}: ${before ?? '(none)'} → ${after ?? '(none)'}`)
-    .join('; ');
+function linesOf({ action, kind, name, ruleset, fields = [] }: Change): string {
+  const what = kind === 'levels' || kind === 'grid' ? name : `${kind} ${name}`;
+  const where = ruleset === undefined ? '' : ` in ${ruleset}`;
+  const lines = [
+    `  ${signs[action]} ${what}${where}`,
+    ...fields.map(
+      ({ field, before, after }) => `      ${field}: ${before ?? '(none)'} → ${after ?? '(none)'}`,
+    ),
+  ];
+  return lines.map((line) => `${plain(line)}\n`).join('');
 }

@@ -138,6 +138,15 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     query: { dry_run: 'true' },
     body: {
       engagement_rulesets: [{ name: `Ruleset ${mark}`, rules: [{ event_type: eventType, weight: 7 }] }],
+      profile_mappings: [{ field: 'city', source: `metadata.city ${mark}` }],
+      filters: [
+        {
+          name: `Filter ${mark}`,
+          conditions: {
+            all: [{ field: 'ruleset_score', ruleset: `Ruleset ${mark}`, operator: 'gte', value: 5 }],
+          },
+        },
+      ],
     },
   }),
   setRulesActive: ({ ouId, ruleId }) => ({

@@ -16,7 +16,8 @@ export const profileRuleFields = {
   active: z.boolean().optional().describe('Default true.'),
 };
 
-const conditions = z.array(attributeFilter).min(1).max(20);
+/** The conditions of a profile rule in commands and events. */
+export const recordedConditions = z.array(attributeFilter).min(1).max(20);
 
 export const createProfileRule = defineRecord({
   type: 'CreateProfileRule',
@@ -27,7 +28,7 @@ export const createProfileRule = defineRecord({
     ou_id: id,
     rule_id: id,
     ruleset_id: id,
-    conditions,
+    conditions: recordedConditions,
     ...profileRuleFields,
     ...requested,
   }),
@@ -70,7 +71,7 @@ export const profileRuleCreated = defineRecord({
     ou_id: id,
     rule_id: id,
     ruleset_id: id,
-    conditions,
+    conditions: recordedConditions,
     ...profileRuleFields,
     active: z.boolean(),
     version: z.int().min(1),

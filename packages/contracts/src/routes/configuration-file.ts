@@ -1,43 +1,89 @@
 // The scoring configuration of an OU as one document, by names in place of ids: read it, keep it in a file, review it, and put it back.
 import { z } from 'zod';
 import { inOrder, name } from '../common.js';
-import { configurationFile, fileLimits } from '../records/configuration-file.js';
+import {
+  configurationFile,
+  configurationSections,
+  fileDecay,
+  fileLimits,
+} from '../records/configuration-file.js';
+import { profileRuleFields } from '../records/profile-scoring.js';
+import { rulesetLimitForm } from '../records/rule-limits.js';
 import { levelFields, maximumLevels } from '../records/scoring.js';
+import { gridForm } from '../vocabulary/grid.js';
+import { documentFilterForm } from '../vocabulary/lead-filter-forms.js';
+import { profileConditions } from './profile-rules.js';
+import { mappingForm } from './profile-scoring.js';
 import { defineRoute, editor, viewer } from './route.js';
 import { ruleForm } from './scoring-configuration.js';
 
 const tag = 'Scoring configuration';
 const path = '/scoring/configuration';
 
-const ruleset = z.strictObject({
-  name: name(100).describe('Names the ruleset: one ruleset has it, whatever the case.'),
-  active: z.boolean().default(true),
-  rules: z
-    .array(inOrder(ruleForm).meta({ id: 'ConfigurationRule' }))
-    .max(fileLimits.rules, `must be at most ${String(fileLimits.rules)} rules`)
-    .default([]),
-});
+/** A list in the document. */
+const section = <Item extends z.ZodType>(item: Item, limit: number, plural: string) =>
+  z.array(item).max(limit, `must be at most ${String(limit)} ${plural}`);
 
-const level = inOrder({
-  ...levelFields,
-  min_score: levelFields.min_score.default(null),
-  max_score: levelFields.max_score.default(null),
-});
+const rulesets = <Rule extends z.ZodType>(rule: Rule, named: string) =>
+  section(
+    z
+      .strictObject({
+        name: name(100).describe('Names the ruleset: one ruleset has it, whatever the case.'),
+        active: z.boolean().default(true),
+        ...rulesetLimitForm,
+        rules: section(rule, fileLimits.rules, 'rules').default([]),
+      })
+      .meta({ id: named }),
+    fileLimits.rulesets,
+    'rulesets',
+  );
+
+const levels = section(
+  inOrder({
+    ...levelFields,
+    min_score: levelFields.min_score.default(null),
+    max_score: levelFields.max_score.default(null),
+  }).meta({ id: 'ConfigurationLevel' }),
+  maximumLevels,
+  'levels',
+);
+
+const rule = inOrder(ruleForm).meta({ id: 'ConfigurationRule' });
+const conditionRule = z
+  .strictObject({ conditions: profileConditions, ...profileRuleFields })
+  .meta({ id: 'ConfigurationConditionRule' });
+const conditionRulesets = rulesets(conditionRule, 'ConfigurationConditionRuleset');
+const mapping = z.strictObject(mappingForm).meta({ id: 'ConfigurationMapping' });
+const filter = z
+  .strictObject({
+    name: name(100).describe('Names the filter: one filter has it, whatever the case.'),
+    conditions: documentFilterForm,
+  })
+  .meta({ id: 'ConfigurationFilter' });
 
 const documentForm = z
   .strictObject({
-    engagement_rulesets: z
-      .array(ruleset.meta({ id: 'ConfigurationRuleset' }))
-      .max(fileLimits.rulesets, `must be at most ${String(fileLimits.rulesets)} rulesets`)
-      .optional(),
-    engagement_levels: z
-      .array(level.meta({ id: 'ConfigurationLevel' }))
-      .max(maximumLevels, `must be at most ${String(maximumLevels)} levels`)
-      .optional(),
+    engagement_rulesets: rulesets(rule, 'ConfigurationRuleset').optional(),
+    engagement_levels: levels.optional(),
+    decays: section(
+      fileDecay.meta({ id: 'ConfigurationDecay' }),
+      fileLimits.decays,
+      'decay rules',
+    ).optional(),
+    profile_mappings: section(mapping, fileLimits.mappings, 'mappings')
+      .optional()
+      .describe(
+        'In their order: of several mappings that feed one field, the first that finds a value wins.',
+      ),
+    profile_rulesets: conditionRulesets.optional(),
+    profile_levels: levels.optional(),
+    deal_rulesets: conditionRulesets.optional(),
+    grid: gridForm.nullable().optional().describe('null takes the grid away.'),
+    filters: section(filter, fileLimits.filters, 'filters').optional(),
   })
   .refine(
-    (document) => Object.values(document).some((section) => section !== undefined),
-    'must hold a section: engagement_rulesets or engagement_levels',
+    (document) => Object.values(document).some((part) => part !== undefined),
+    `must hold a section: ${configurationSections.join(', ')}`,
   )
   .meta({
     id: 'ScoringConfigurationForm',
@@ -46,6 +92,7 @@ const documentForm = z
       engagement_rulesets: [
         {
           name: 'Intent',
+          max_score: 100,
           rules: [
             {
               label: 'Visited the pricing page',
@@ -58,6 +105,31 @@ const documentForm = z
         },
       ],
       engagement_levels: [{ name: 'Hot', min_score: 50, color: '#e8590c' }],
+      decays: [{ name: 'Two quiet weeks', mode: 'inactivity_points', points: -5, interval_days: 14 }],
+      profile_mappings: [{ field: 'seniority', source: 'metadata.job_title', transform: 'lower' }],
+      profile_rulesets: [
+        {
+          name: 'Fit',
+          rules: [
+            {
+              conditions: [{ field: 'seniority', operator: 'contains', value: ['vp', 'chief'] }],
+              weight: 20,
+            },
+          ],
+        },
+      ],
+      grid: { profile: { A: 60, B: 30, C: 10 }, engagement: { 1: 80, 2: 40, 3: 10 } },
+      filters: [
+        {
+          name: 'Hot by intent',
+          conditions: {
+            all: [
+              { field: 'level', operator: 'equals', value: 'Hot' },
+              { field: 'ruleset_score', ruleset: 'Intent', operator: 'gte', value: 20 },
+            ],
+          },
+        },
+      ],
     },
   });
 
@@ -71,7 +143,7 @@ export const getConfiguration = defineRoute({
   tag,
   summary: 'The scoring configuration as one document',
   description:
-    'Engagement rulesets with their rules, and engagement levels, in the form that PUT takes: without ids, so that it can be kept in a file, reviewed, and put into another organizational unit. The ETag is the version of the configuration.',
+    'Rulesets with their rules, levels, decay rules, mappings, the grid and saved filters, in the form that PUT takes: by names in place of ids, so that it can be kept in a file, reviewed, and put into another organizational unit. The ETag is the version of the configuration.',
   entityTag: true,
   responses: {
     200: { description: 'The document', schema: configurationFile.meta({ id: 'ScoringConfiguration' }) },
@@ -84,10 +156,16 @@ const shownValue = z.string().max(200).nullable();
 
 const change = z
   .strictObject({
-    kind: z.enum(['ruleset', 'rule', 'engagement_levels']),
+    section: z.enum(configurationSections),
+    kind: z.enum(['ruleset', 'rule', 'levels', 'decay', 'mapping', 'grid', 'filter']),
     action: z.enum(['add', 'change', 'remove']),
     ruleset: z.string().max(100).optional().describe('Of a rule: the ruleset that it is in.'),
-    name: z.string().max(200).describe("A rule's label; without one its event type and filters."),
+    name: z
+      .string()
+      .max(300)
+      .describe(
+        "A rule's label, or without one what it matches; a mapping's field and source; else the name.",
+      ),
     fields: z
       .array(z.strictObject({ field: z.string().max(50), before: shownValue, after: shownValue }))
       .max(50)
@@ -96,6 +174,18 @@ const change = z
   })
   .meta({ id: 'ConfigurationChange' });
 export type ConfigurationChange = z.infer<typeof change>;
+
+const count = z.int().min(0);
+
+const sectionChanges = z
+  .strictObject({
+    section: z.enum(configurationSections),
+    added: count,
+    changed: count,
+    removed: count,
+  })
+  .meta({ id: 'ConfigurationSectionChanges' });
+export type ConfigurationSectionChanges = z.infer<typeof sectionChanges>;
 
 export const putConfiguration = defineRoute({
   name: 'putConfiguration',
@@ -106,8 +196,7 @@ export const putConfiguration = defineRoute({
   access: editor,
   tag,
   summary: 'Make the scoring configuration equal to a document',
-  description:
-    'One change with one author: everything in the document takes effect, or, when a part is refused, nothing. A section that is absent (`engagement_rulesets`, `engagement_levels`) stays as it is; one that is there is the whole: what is not in it is removed, and its points stay. A rule that is found again keeps its id and history: by its whole content, else by its label, else by its event type and filters. The same document again changes nothing. With `dry_run=true` it only says what would change. With `If-Match` it is refused (412) if somebody has changed the configuration since it was read.',
+  description: `One change with one author: everything in the document takes effect, or, when a part is refused, nothing. A section that is absent (\`${configurationSections.join('`, `')}\`) stays as it is; one that is there is the whole: what is not in it is removed, and its points stay. Within a section an absent field has its default: a ruleset without \`max_score\` has no such limit. Rulesets, levels, decay rules and filters are found again by their names; a rule by its whole content, else by its label, else by what it matches; then it keeps its id and history. A mapping that is changed, or comes before another of its field that it came after, is made anew. Decay rules and conditions of filters name rulesets (\`ruleset\`). The same document again changes nothing. With \`dry_run=true\` it only says what would change. With \`If-Match\` it is refused (412) if somebody has changed the configuration since it was read. At most 1 MB; put the sections of a larger document one after the other.`,
   entityTag: true,
   query: z.strictObject({
     dry_run: z.enum(['true', 'false']).default('false').describe('Only say what would change.'),
@@ -120,11 +209,25 @@ export const putConfiguration = defineRoute({
         .strictObject({
           dry_run: z.boolean(),
           version: z.int().min(0).describe('The version of the configuration after the change.'),
-          total: z.int().min(0).describe('All changes.'),
+          total: count.describe('All changes.'),
+          sections: z
+            .array(sectionChanges)
+            .max(configurationSections.length)
+            .describe('How many changes each section of the document makes.'),
           changes: z.array(change).max(2_000).describe('The first of them, as many as an answer holds.'),
         })
         .meta({ id: 'ConfigurationChanges' }),
     },
   },
-  problems: ['duplicate_name', 'limit_reached', 'levels_overlap', 'already_deleted', 'configuration_changed'],
+  problems: [
+    'duplicate_name',
+    'duplicate_mapping',
+    'limit_reached',
+    'levels_overlap',
+    'level_not_found',
+    'grid_not_found',
+    'ruleset_not_found',
+    'ruleset_not_empty',
+    'configuration_changed',
+  ],
 });

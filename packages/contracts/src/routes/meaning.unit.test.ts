@@ -3,7 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import { attributeFilterForms } from '../vocabulary/filter-forms.js';
-import { leadFilterForm } from '../vocabulary/lead-filter-forms.js';
+import { documentFilterForm, leadFilterForm } from '../vocabulary/lead-filter-forms.js';
 import { sampleOfSchema, schemasWithin } from '../testing/schema-walk.js';
 import { routes } from './index.js';
 import type { RouteDeclaration } from './route.js';
@@ -33,7 +33,7 @@ function complaints(schema: z.ZodType, values: Record<string, unknown>): [string
 }
 
 /** The limits of a ruleset are at most and at least 0, so that neither can be beyond the other. */
-const ruleset = /(create|update)Ruleset body/;
+const ruleset = /(create|update)Ruleset body|putConfiguration body (engagement|profile|deal)_rulesets\.\[\]$/;
 const early = '2020-01-01T00:00:00Z';
 const late = '2020-01-02T00:00:00Z';
 
@@ -81,7 +81,9 @@ describe('a filter', () => {
 
   test('is of the strict form wherever it is sent', () => {
     const forms = new Set(
-      [attributeFilterForms, leadFilterForm].flatMap((form) => schemasWithin(form)).map(([, one]) => one),
+      [attributeFilterForms, leadFilterForm, documentFilterForm]
+        .flatMap((form) => schemasWithin(form))
+        .map(([, one]) => one),
     );
     expect(filters.length).toBeGreaterThan(0);
     expect(filters.filter(({ inner }) => !forms.has(inner)).map(({ at }) => at)).toEqual([]);

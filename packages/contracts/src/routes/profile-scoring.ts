@@ -16,6 +16,9 @@ const mappingSource = name(200)
   .describe(String(mappingFields.source.description))
   .meta({ example: 'metadata.job_title' });
 
+/** A mapping's fields in requests. */
+export const mappingForm = { ...mappingFields, source: mappingSource };
+
 export const profileMapping = z
   .strictObject({
     id,
@@ -50,7 +53,7 @@ export const addProfileMapping = defineRoute({
   tag,
   summary: 'Feed a profile field from event metadata',
   description: `The value of the latest event wins. Several mappings may feed one field: within one event the oldest mapping that finds a value wins. Counts for events that are processed from now on. A text is cut at ${String(profileLimits.characters)} characters, a list at ${String(profileLimits.elements)} elements of ${String(profileLimits.elementCharacters)} characters. At most ${String(profileLimits.mappings)} mappings.`,
-  body: z.strictObject({ ...mappingFields, source: mappingSource }).meta({
+  body: z.strictObject(mappingForm).meta({
     id: 'ProfileMappingForm',
     example: {
       field: 'seniority',

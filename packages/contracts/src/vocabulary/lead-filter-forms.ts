@@ -13,10 +13,12 @@ import {
   leadTextFields,
   leadTimeFields,
   maximumFilterConditions,
+  mapConditions,
   maximumFilterLength,
   relativeTime,
   rulesetScoreField,
-  type LeadFilterGroup,
+  type DocumentCondition,
+  type FilterGroup,
 } from './lead-filters.js';
 
 // eslint-disable-next-line no-control-regex
@@ -166,6 +168,9 @@ function hoursOf(time: z.infer<typeof relativeTime>): number {
   return 'days_ago' in time ? time.days_ago * 24 : time.hours_ago;
 }
 
+/** As long as the id of a ruleset. */
+const lengthOfId = '0'.repeat(36);
+
 const fields = [
   ...leadTextFields,
   ...leadLevelFields,
@@ -175,45 +180,75 @@ const fields = [
   ...leadTimeFields,
 ];
 
-const conditionForm = z
-  .discriminatedUnion(
-    'field',
-    [
-      textCondition,
-      levelCondition,
-      gridCondition,
-      numberCondition({ field: z.enum(leadNumberFields) }),
-      numberCondition({ field: z.literal(rulesetScoreField), ruleset_id: id }),
-      timeCondition,
-    ],
-    { error: `must be one of ${fields.join(', ')}` },
-  )
-  .meta({ id: 'LeadConditionForm' });
+/** @param reference the field in which a condition on the points of a ruleset names the ruleset */
+const conditionForm = (reference: z.ZodRawShape, named: string) =>
+  z
+    .discriminatedUnion(
+      'field',
+      [
+        textCondition,
+        levelCondition,
+        gridCondition,
+        numberCondition({ field: z.enum(leadNumberFields) }),
+        numberCondition({ field: z.literal(rulesetScoreField), ...reference }),
+        timeCondition,
+      ],
+      { error: `must be one of ${fields.join(', ')}` },
+    )
+    .meta({ id: named });
+
+/**
+ * Bounds a filter in a request.
+ * @param recordedOf the filter in the form in which it is recorded: its length is limited
+ */
+const bounded = <Condition extends object>(
+  group: z.ZodType<FilterGroup<Condition>>,
+  recordedOf: (group: FilterGroup<Condition>) => unknown,
+) =>
+  group
+    .refine((sent) => conditionsWithin(sent).length <= maximumFilterConditions, {
+      error: `must hold at most ${String(maximumFilterConditions)} conditions in all of its groups`,
+      abort: true,
+    })
+    .refine(
+      (sent) => JSON.stringify(recordedOf(sent)).length <= maximumFilterLength,
+      `must be at most ${maximumFilterLength.toLocaleString('en')} characters as JSON`,
+    )
+    .describe(
+      'All or any of conditions and of further groups. Texts compare without regard to case; a condition on a field that the lead lacks does not hold, except not_exists.',
+    )
+    .meta({
+      example: {
+        all: [
+          { field: 'company', operator: 'contains', value: 'acme' },
+          {
+            any: [
+              { field: 'level', operator: 'equals', value: 'Hot' },
+              { field: 'score', operator: 'gte', value: 50 },
+            ],
+          },
+          { field: 'last_activity_at', operator: 'gte', value: { days_ago: 7 } },
+        ],
+      },
+    });
 
 /** The conditions of a filter in a request. */
-export const leadFilterForm = groupOf(conditionForm, 'LeadFilterForm')
-  .refine((group) => conditionsWithin(group).length <= maximumFilterConditions, {
-    error: `must hold at most ${String(maximumFilterConditions)} conditions in all of its groups`,
-    abort: true,
-  })
-  .refine(
-    (group: LeadFilterGroup) => JSON.stringify(group).length <= maximumFilterLength,
-    `must be at most ${maximumFilterLength.toLocaleString('en')} characters as JSON`,
-  )
-  .describe(
-    'All or any of conditions and of further groups. Texts compare without regard to case; a condition on a field that the lead lacks does not hold, except not_exists.',
-  )
-  .meta({
-    example: {
-      all: [
-        { field: 'company', operator: 'contains', value: 'acme' },
-        {
-          any: [
-            { field: 'level', operator: 'equals', value: 'Hot' },
-            { field: 'score', operator: 'gte', value: 50 },
-          ],
-        },
-        { field: 'last_activity_at', operator: 'gte', value: { days_ago: 7 } },
-      ],
-    },
-  });
+export const leadFilterForm = bounded(
+  groupOf(conditionForm({ ruleset_id: id }, 'LeadConditionForm'), 'LeadFilterForm'),
+  (group) => group,
+);
+
+/** The conditions of a filter in a document of the configuration, which names rulesets in place of ids. */
+export const documentFilterForm = bounded(
+  groupOf<DocumentCondition>(
+    conditionForm(
+      { ruleset: name(100).describe('The name of a ruleset.').meta({ example: 'Intent' }) },
+      'ConfigurationFilterConditionForm',
+    ),
+    'ConfigurationFilterForm',
+  ),
+  (group) =>
+    mapConditions(group, ({ ruleset, ...condition }) =>
+      ruleset === undefined ? condition : { ...condition, ruleset_id: lengthOfId },
+    ),
+);

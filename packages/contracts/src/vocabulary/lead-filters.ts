@@ -1,7 +1,7 @@
 // Filters of leads: groups of conditions on a lead's fields, scores, level and activity, as records and answers hold them. What
 // requests may send is narrower: lead-filter-forms.ts.
 import { z } from 'zod';
-import { id, wholeNumber } from '../common.js';
+import { id, name, wholeNumber } from '../common.js';
 import { filterOperators, matchMissing } from './filters.js';
 import { leadFieldNames } from './lead-fields.js';
 
@@ -62,17 +62,31 @@ const condition = z
   .meta({ id: 'LeadCondition' });
 export type LeadCondition = z.infer<typeof condition>;
 
+/** A condition in a document of the configuration: it names the ruleset, which has another id in each organizational unit. */
+const documentCondition = condition
+  .omit({ ruleset_id: true })
+  .extend({ ruleset: name(100).optional() })
+  .meta({ id: 'ConfigurationFilterCondition' });
+export type DocumentCondition = z.infer<typeof documentCondition>;
+
 /** All of the parts must hold, or any one of them. */
-export type LeadFilterGroup =
-  { readonly all: readonly LeadFilterPart[] } | { readonly any: readonly LeadFilterPart[] };
-export type LeadFilterPart = LeadCondition | LeadFilterGroup;
+export type FilterGroup<Condition> =
+  { readonly all: readonly FilterPart<Condition>[] } | { readonly any: readonly FilterPart<Condition>[] };
+export type FilterPart<Condition> = Condition | FilterGroup<Condition>;
+
+export type LeadFilterGroup = FilterGroup<LeadCondition>;
+export type LeadFilterPart = FilterPart<LeadCondition>;
+export type DocumentFilterGroup = FilterGroup<DocumentCondition>;
 
 /**
  * A group whose groups nest at most `maximumFilterDepth` deep. The depth is spelt out, because a schema that holds itself is
  * beyond what some schema registries compare.
  * @param named the name of the schemas of groups in published documents
  */
-export function groupOf(conditionForm: z.ZodType, named: string): z.ZodType<LeadFilterGroup> {
+export function groupOf<Condition = LeadCondition>(
+  conditionForm: z.ZodType,
+  named: string,
+): z.ZodType<FilterGroup<Condition>> {
   let group: z.ZodType | undefined;
   for (let depth = maximumFilterDepth; depth >= 1; depth -= 1) {
     const part = group ? z.union([conditionForm, group]) : conditionForm;
@@ -90,25 +104,44 @@ export function groupOf(conditionForm: z.ZodType, named: string): z.ZodType<Lead
       )
       .meta({ id: depth === 1 ? named : `${named}${String(depth)}` });
   }
-  return group as z.ZodType<LeadFilterGroup>;
+  return group as z.ZodType<FilterGroup<Condition>>;
 }
 
 export const leadFilterGroup = groupOf(condition, 'LeadFilterGroup');
 
+/** The conditions of a filter in a document of the configuration. */
+export const documentFilterGroup = groupOf<DocumentCondition>(documentCondition, 'ConfigurationFilterGroup');
+
 /** The parts of a group. */
-export function partsOfGroup(group: LeadFilterGroup): readonly LeadFilterPart[] {
+export function partsOfGroup<Condition>(group: FilterGroup<Condition>): readonly FilterPart<Condition>[] {
   return 'all' in group ? group.all : group.any;
 }
 
-export function isLeadFilterGroup(part: LeadFilterPart): part is LeadFilterGroup {
+export function isLeadFilterGroup<Condition extends object>(
+  part: FilterPart<Condition>,
+): part is FilterGroup<Condition> {
   return 'all' in part || 'any' in part;
 }
 
+/** The group with each of its conditions replaced. */
+export function mapConditions<From extends object, To>(
+  group: FilterGroup<From>,
+  map: (condition: From) => To,
+): FilterGroup<To> {
+  const parts = partsOfGroup(group).map((part) =>
+    isLeadFilterGroup<From>(part) ? mapConditions<From, To>(part, map) : map(part),
+  );
+  return 'all' in group ? { all: parts } : { any: parts };
+}
+
 /** Every condition of a filter, with its path below the outermost group: `all[0].any[1]`. */
-export function conditionsWithin(group: LeadFilterGroup, at = ''): [string, LeadCondition][] {
+export function conditionsWithin<Condition extends object>(
+  group: FilterGroup<Condition>,
+  at = '',
+): [string, Condition][] {
   const kind = 'all' in group ? 'all' : 'any';
-  return partsOfGroup(group).flatMap((part, index) => {
+  return partsOfGroup(group).flatMap((part, index): [string, Condition][] => {
     const path = `${at}${at === '' ? '' : '.'}${kind}[${String(index)}]`;
-    return isLeadFilterGroup(part) ? conditionsWithin(part, path) : [[path, part] as [string, LeadCondition]];
+    return isLeadFilterGroup<Condition>(part) ? conditionsWithin<Condition>(part, path) : [[path, part]];
   });
 }

@@ -66,12 +66,17 @@ describe('a document', () => {
         dry_run: false,
         version: configuration.version,
         total: 4,
+        sections: [
+          { section: 'engagement_rulesets', added: 3, changed: 0, removed: 0 },
+          { section: 'engagement_levels', added: 0, changed: 1, removed: 0 },
+        ],
         changes: [
-          { kind: 'ruleset', action: 'add', name: 'Intent' },
+          { section: 'engagement_rulesets', kind: 'ruleset', action: 'add', name: 'Intent' },
           { kind: 'rule', action: 'add', ruleset: 'Intent', name: 'Viewed a page' },
           { kind: 'rule', action: 'add', ruleset: 'Intent', name: 'Email Open' },
           {
-            kind: 'engagement_levels',
+            section: 'engagement_levels',
+            kind: 'levels',
             action: 'change',
             fields: [{ field: 'Hot', before: null, after: '50 to open, #e8590c' }],
           },
@@ -139,12 +144,30 @@ describe('a document', () => {
     expect(after([apply({ engagement_levels: [] })], before).configuration).toEqual(before);
   });
 
-  test('that switches a ruleset off leaves the limits of the ruleset, which it does not hold', () => {
+  test('holds the limits of rulesets: a limit that it lacks, or that is null, is gone', () => {
     const before = after([createRuleset('Intent', { min_score: -5, max_score: 50 })]).configuration;
-    const off = { engagement_rulesets: [{ name: 'Intent', active: false, rules: [] }] };
-    expect([...after([apply(off)], before).configuration.rulesets.values()]).toMatchObject([
-      { name: 'Intent', active: false, min_score: -5, max_score: 50 },
-    ]);
+    const only = (limits: object) => ({
+      engagement_rulesets: [{ name: 'Intent', active: true, ...limits, rules: [] }],
+    });
+    const changed = after([apply(only({ max_score: 60, min_score: null }))], before);
+    expect(changed.decision).toMatchObject({
+      result: {
+        total: 1,
+        changes: [
+          {
+            kind: 'ruleset',
+            action: 'change',
+            fields: [
+              { field: 'min_score', before: '-5', after: null },
+              { field: 'max_score', before: '50', after: '60' },
+            ],
+          },
+        ],
+      },
+    });
+    expect(documentOf(changed.configuration)).toMatchObject(only({ max_score: 60 }));
+    const without = after([apply(only({}))], changed.configuration).configuration;
+    expect(documentOf(without).engagement_rulesets).toEqual(only({}).engagement_rulesets);
   });
 
   test('with dry_run says what would change, and changes nothing', () => {

@@ -1,46 +1,60 @@
-// The document of a configuration: its rulesets, rules and levels without ids, versions and authors. Pure.
-import { records } from '@lead-scoring/contracts';
-import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { rulesetsOf, type Rule } from '../configuration/state.js';
-
-const fieldsOfRule = Object.keys(records.ruleFields) as (keyof typeof records.ruleFields)[];
+// The document of a configuration: all that people set, without ids, versions and authors. Pure.
+import type { records } from '@lead-scoring/contracts';
+import {
+  noDecays,
+  noProfile,
+  rulesetLimitsOf,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import { rulesetsOf } from '../configuration/state.js';
+import { fileDecayOf } from './decays-section.js';
+import { documentConditions } from './filters-section.js';
+import {
+  byRuleset,
+  dealRules,
+  engagementRules,
+  fileRuleOf,
+  profileRules,
+  type KeptRule,
+  type RuleKind,
+} from './rule-kinds.js';
 
 export function documentOf(configuration: ScoringConfiguration): Required<records.ConfigurationFile> {
-  const byRuleset = rulesByRuleset(configuration);
+  const { levels, decays = noDecays, profile = noProfile, filters } = configuration;
+  const { profile_levels = [], grid = null } = configuration;
   return {
-    engagement_rulesets: rulesetsOf(configuration, 'engagement').map(({ id, name, active }) => ({
-      name,
-      active,
-      rules: (byRuleset.get(id) ?? []).map(fileRuleOf),
+    engagement_rulesets: rulesetsIn(configuration, engagementRules),
+    engagement_levels: levels.map(fileLevelOf),
+    decays: [...decays.rules.values()].map((rule) => fileDecayOf(rule, configuration)),
+    profile_mappings: [...profile.mappings.values()].map(({ field, source, transform }) => ({
+      field,
+      source,
+      ...(transform && { transform }),
     })),
-    engagement_levels: configuration.levels.map(({ name, min_score, max_score, color }) => ({
+    profile_rulesets: rulesetsIn(configuration, profileRules),
+    profile_levels: profile_levels.map(fileLevelOf),
+    deal_rulesets: rulesetsIn(configuration, dealRules),
+    grid,
+    filters: [...filters.values()].map(({ name, conditions }) => ({
       name,
-      min_score,
-      max_score,
-      color,
+      conditions: documentConditions(conditions, configuration),
     })),
   };
 }
 
-/** A rule without its id, version and author, which belong to this organizational unit alone. */
-export function fileRuleOf(rule: Rule): records.FileRule {
-  const fields = fieldsOfRule.flatMap((field) => {
-    const value: unknown = rule[field];
-    const isDefault =
-      value === undefined ||
-      (field === 'active' && value === true) ||
-      (Array.isArray(value) && value.length === 0);
-    return isDefault ? [] : [[field, value] as const];
-  });
-  return Object.fromEntries(fields) as unknown as records.FileRule;
+function rulesetsIn<FileRule extends object, Kept extends KeptRule>(
+  configuration: ScoringConfiguration,
+  kind: RuleKind<FileRule, Kept>,
+): records.FileRuleset<FileRule>[] {
+  const rules = byRuleset(kind.rulesOf(configuration));
+  return rulesetsOf(configuration, kind.scoreType).map((ruleset) => ({
+    name: ruleset.name,
+    active: ruleset.active,
+    ...rulesetLimitsOf(ruleset),
+    rules: (rules.get(ruleset.id) ?? []).map((rule) => fileRuleOf(kind, rule)),
+  }));
 }
 
-export function rulesByRuleset({ rules }: Pick<ScoringConfiguration, 'rules'>): Map<string, Rule[]> {
-  const byRuleset = new Map<string, Rule[]>();
-  for (const rule of rules.values()) {
-    const others = byRuleset.get(rule.ruleset_id);
-    if (others) others.push(rule);
-    else byRuleset.set(rule.ruleset_id, [rule]);
-  }
-  return byRuleset;
+function fileLevelOf({ name, min_score, max_score, color }: records.FileLevel): records.FileLevel {
+  return { name, min_score, max_score, color };
 }

@@ -2,7 +2,7 @@
 import type { records } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { allRulesOf, done, rulesetNotFound } from './decision-model.js';
-import type { ConfigurationDecision } from './messages.js';
+import type { ConfigurationDecision, Refusal } from './messages.js';
 
 /** Only without rules: a caller who deletes a ruleset says of each of its rules where it goes. */
 export function deleteRuleset(
@@ -21,14 +21,18 @@ export function deleteRuleset(
   const decay = [...(configuration.decays?.rules.values() ?? [])].find(
     (rule) => rule.ruleset_id === ruleset_id,
   );
-  if (decay)
-    return {
-      outcome: 'rejected',
-      code: 'ruleset_not_empty',
-      message: `The decay rule "${decay.name}" takes points from the ruleset "${known.name}". Give it another ruleset (PATCH /decays/{id}) or delete it (DELETE /decays/{id}).`,
-    };
+  if (decay) return neededByDecay(decay, known);
   return done({
     type: 'RulesetDeleted',
     payload: { ou_id, ruleset_id, version: known.version + 1, at: requested_at },
   });
+}
+
+/** The refusal of the deletion of a ruleset whose points a decay rule takes. */
+export function neededByDecay(decay: { name: string }, ruleset: { name: string }): Refusal {
+  return {
+    outcome: 'rejected',
+    code: 'ruleset_not_empty',
+    message: `The decay rule "${decay.name}" takes points from the ruleset "${ruleset.name}". Give it another ruleset (PATCH /decays/{id}) or delete it (DELETE /decays/{id}).`,
+  };
 }

@@ -29,7 +29,7 @@ export function done(...events: ConfigurationEvent[]): ConfigurationDecision {
   return { outcome: 'done', events };
 }
 
-export function limitReached(message: string): ConfigurationDecision {
+export function limitReached(message: string): Refusal {
   return { outcome: 'rejected', code: 'limit_reached', message };
 }
 
@@ -63,7 +63,7 @@ export const decayNotFoundMessage =
 export const rulesetNotFoundMessage =
   'No ruleset of this organizational unit has this id. GET /rulesets lists them.';
 
-export function rulesetNotFound(): ConfigurationDecision {
+export function rulesetNotFound(): Refusal {
   return { outcome: 'rejected', code: 'ruleset_not_found', message: rulesetNotFoundMessage };
 }
 
@@ -113,7 +113,11 @@ export function tooManyKept(
     what === 'rules'
       ? [allRulesOf(configuration).length, configurationLimits.keptRules]
       : [configuration.rulesets.size, configurationLimits.keptRulesets];
-  if (count < limit) return null;
+  return count < limit ? null : keptLimitReached(what);
+}
+
+export function keptLimitReached(what: 'rules' | 'rulesets'): Refusal {
+  const limit = what === 'rules' ? configurationLimits.keptRules : configurationLimits.keptRulesets;
   return limitReached(
     `An organizational unit holds at most ${String(limit)} ${what}, active and inactive. Delete ${what} that are no longer needed.`,
   );

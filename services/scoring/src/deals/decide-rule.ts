@@ -12,19 +12,25 @@ import type { ConfigurationDecision, Refusal } from '../configuration/messages.j
 /** The event that creates a deal rule, or why there is none. */
 export function createDealRule(payload: records.DealRuleCreated): Refusal | ConfigurationDecision {
   return (
-    unknownFields(payload.conditions) ?? { outcome: 'done', events: [{ type: 'DealRuleCreated', payload }] }
+    refusalOfDealConditions(payload.conditions) ?? {
+      outcome: 'done',
+      events: [{ type: 'DealRuleCreated', payload }],
+    }
   );
 }
 
 /** The event that changes a deal rule, or why there is none. */
 export function updateDealRule(payload: records.DealRuleUpdated): Refusal | ConfigurationDecision {
   return (
-    unknownFields(payload.conditions) ?? { outcome: 'done', events: [{ type: 'DealRuleUpdated', payload }] }
+    refusalOfDealConditions(payload.conditions) ?? {
+      outcome: 'done',
+      events: [{ type: 'DealRuleUpdated', payload }],
+    }
   );
 }
 
 /** The refusal of conditions on fields that no deal has: they would never be met. */
-function unknownFields(conditions: readonly AttributeFilter[]): Refusal | null {
+export function refusalOfDealConditions(conditions: readonly AttributeFilter[]): Refusal | null {
   const errors = conditions.flatMap(({ field }, index) => {
     if (dealConditionFields.includes(field)) return [];
     const meant = nearestName(field, dealConditionFields);

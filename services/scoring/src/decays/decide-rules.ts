@@ -42,35 +42,25 @@ export function decideDecayCommand(
 }
 
 function createDecay(
-  { ou_id, decay_id, name, active = true, floor = 0, requested_at, ...wanted }: records.CreateDecay,
+  { ou_id, decay_id, name, active = true, requested_at, ...wanted }: records.CreateDecay,
   configuration: ScoringConfiguration,
 ): ConfigurationDecision {
   const { decays = noDecays } = configuration;
   if (decays.rules.has(decay_id)) return done();
   if (isDeletedDecay(decays, decay_id)) return alreadyDeleted('decay rule');
-  const { mode, interval_days = mode === 'half_life' ? defaultHalfLifeInterval : undefined } = wanted;
   const refusal =
     nameTaken('decay rule', name, decays.rules.values()) ??
-    refusalOfAmount(mode, wanted) ??
+    refusalOfSettings(wanted) ??
     refusalOfRuleset(wanted.ruleset_id, configuration);
   if (refusal) return refusal;
-  if (interval_days === undefined)
-    return invalid(
-      'interval_days',
-      'must say after how many days each tick comes',
-      `The mode ${mode} needs interval_days.`,
-    );
-  if (decays.rules.size >= maximumDecays)
-    return limitReached(
-      `An organizational unit holds at most ${String(maximumDecays)} decay rules. Delete one that is not needed any more.`,
-    );
+  if (decays.rules.size >= maximumDecays) return tooManyDecays();
   return done({
     type: 'DecayCreated',
     payload: {
       ou_id,
       decay_id,
       name,
-      ...settingsOf({ ...wanted, interval_days, floor }),
+      ...newSettings(wanted),
       active,
       version: 1,
       at: requested_at,
@@ -120,6 +110,38 @@ function deleteDecay(
   });
 }
 
+type NewSettings = Pick<
+  records.CreateDecay,
+  'mode' | 'points' | 'percent' | 'half_life_days' | 'interval_days' | 'ruleset_id' | 'floor'
+>;
+
+function intervalOf({ mode, interval_days }: NewSettings): number | undefined {
+  return interval_days ?? (mode === 'half_life' ? defaultHalfLifeInterval : undefined);
+}
+
+/** The refusal of a new rule whose amount or interval makes no sense. */
+export function refusalOfSettings(wanted: NewSettings): Refusal | null {
+  const refusal = refusalOfAmount(wanted.mode, wanted);
+  if (refusal || intervalOf(wanted) !== undefined) return refusal;
+  return invalid(
+    'interval_days',
+    'must say after how many days each tick comes',
+    `The mode ${wanted.mode} needs interval_days.`,
+  );
+}
+
+/** The settings of a new rule that is not refused, with the defaults. */
+export function newSettings(wanted: NewSettings): DecaySettings {
+  const { floor = 0 } = wanted;
+  return settingsOf({ ...wanted, interval_days: intervalOf(wanted) ?? 1, floor });
+}
+
+export function tooManyDecays(): Refusal {
+  return limitReached(
+    `An organizational unit holds at most ${String(maximumDecays)} decay rules. Delete one that is not needed any more.`,
+  );
+}
+
 /** The settings after a change. With another mode, the amount of the mode before is dropped. */
 function changedSettings(known: DecayRule, change: records.UpdateDecay): DecaySettings {
   const { mode = known.mode, interval_days = known.interval_days, floor = known.floor } = change;
@@ -164,10 +186,11 @@ function refusalOfAmount(mode: DecayMode, amounts: Amounts): Refusal | null {
   return null;
 }
 
-function refusalOfRuleset(
+/** The refusal of a ruleset whose points cannot fade. */
+export function refusalOfRuleset(
   rulesetId: string | undefined,
   { rulesets }: ScoringConfiguration,
-): ConfigurationDecision | null {
+): Refusal | null {
   if (rulesetId === undefined) return null;
   const ruleset = rulesets.get(rulesetId);
   if (!ruleset) return rulesetNotFound();

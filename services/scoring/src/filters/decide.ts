@@ -2,7 +2,7 @@
 import { records, type LeadFilterGroup } from '@lead-scoring/contracts';
 import { unknownReferences, type SavedFilter, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { done, filterNotFoundMessage, limitReached, nameTaken } from '../configuration/decision-model.js';
-import type { ConfigurationDecision } from '../configuration/messages.js';
+import type { ConfigurationDecision, Refusal } from '../configuration/messages.js';
 import { refusalOfReferences } from './reference-model.js';
 
 /** The size of all conditions of an OU as JSON: each process that scores its leads holds them. */
@@ -15,10 +15,7 @@ export function createFilter(
   if (configuration.filters.has(filter_id)) return done();
   const refusal = refusalOfName(name, undefined, configuration) ?? refusalOf(conditions, configuration);
   if (refusal) return refusal;
-  if (configuration.filters.size >= records.maximumFilters)
-    return limitReached(
-      `An organizational unit holds at most ${String(records.maximumFilters)} filters. Delete one that is not needed any more.`,
-    );
+  if (configuration.filters.size >= records.maximumFilters) return tooManyFilters();
   if (isTooLong(conditions, undefined, configuration)) return tooLong();
   return done({
     type: 'FilterCreated',
@@ -81,18 +78,25 @@ function isTooLong(
   replaced: SavedFilter | undefined,
   { filters }: ScoringConfiguration,
 ): boolean {
-  let length = lengthOf(conditions);
-  for (const filter of filters.values()) if (filter !== replaced) length += lengthOf(filter.conditions);
+  let length = lengthOfConditions(conditions);
+  for (const filter of filters.values())
+    if (filter !== replaced) length += lengthOfConditions(filter.conditions);
   return length > maximumFiltersLength;
 }
 
-function lengthOf(conditions: LeadFilterGroup): number {
+export function lengthOfConditions(conditions: LeadFilterGroup): number {
   return JSON.stringify(conditions).length;
 }
 
-function tooLong(): ConfigurationDecision {
+export function tooLong(): Refusal {
   return limitReached(
     `The filters of an organizational unit may take ${String(maximumFiltersLength / 1_000_000)} MB in all. Use shorter lists of values.`,
+  );
+}
+
+export function tooManyFilters(): Refusal {
+  return limitReached(
+    `An organizational unit holds at most ${String(records.maximumFilters)} filters. Delete one that is not needed any more.`,
   );
 }
 

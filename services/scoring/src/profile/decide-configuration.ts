@@ -24,7 +24,7 @@ import {
 } from '../configuration/decision-model.js';
 import { createDealRule } from '../deals/decide-rule.js';
 import { switchRules } from '../configuration/decide-switch.js';
-import type { ConfigurationDecision } from '../configuration/messages.js';
+import type { ConfigurationDecision, Refusal } from '../configuration/messages.js';
 import type { ProfileCommand } from './messages.js';
 
 /** A repeated command that took effect before gives no event. */
@@ -87,22 +87,33 @@ function addMapping(
 ): ConfigurationDecision {
   if (profile.mappings.has(mapping.mapping_id)) return done();
   const same = [...profile.mappings.values()].find((known) => readsTheSame(known, mapping));
-  if (same)
-    return {
-      outcome: 'rejected',
-      code: 'duplicate_mapping',
-      message: `The mapping ${same.id} feeds ${same.field} from ${same.source} already. Remove it before adding it with another transform.`,
-      errors: [{ path: 'body.source', message: 'must not be a source that feeds the field already' }],
-    };
-  if (profile.mappings.size >= profileLimits.mappings)
-    return limitReached(
-      `An organizational unit has at most ${String(profileLimits.mappings)} mappings. Remove one that no rule needs.`,
-    );
+  if (same) return duplicateMapping(same);
+  if (profile.mappings.size >= profileLimits.mappings) return tooManyMappings();
   return done({ type: 'ProfileMappingAdded', payload: { ...mapping, at: requested_at } });
 }
 
+/** @param same the mapping that there is; in a document it has no id */
+export function duplicateMapping({
+  id,
+  field,
+  source,
+}: Pick<ProfileMapping, 'field' | 'source'> & { id?: string }): Refusal {
+  return {
+    outcome: 'rejected',
+    code: 'duplicate_mapping',
+    message: `${id === undefined ? 'Another mapping' : `The mapping ${id}`} feeds ${field} from ${source} already. Remove it before adding it with another transform.`,
+    errors: [{ path: 'body.source', message: 'must not be a source that feeds the field already' }],
+  };
+}
+
+export function tooManyMappings(): Refusal {
+  return limitReached(
+    `An organizational unit has at most ${String(profileLimits.mappings)} mappings. Remove one that no rule needs.`,
+  );
+}
+
 /** Whether two mappings feed one field from one place. The prefix `metadata.` makes no difference. */
-function readsTheSame(
+export function readsTheSame(
   one: Pick<ProfileMapping, 'field' | 'source'>,
   other: Pick<ProfileMapping, 'field' | 'source'>,
 ): boolean {
