@@ -18,6 +18,7 @@ import type { RouteDeclaration } from './route.js';
 import * as ruleTests from './rule-tests.js';
 import * as configuration from './scoring-configuration.js';
 import * as forecast from './score-forecast.js';
+import * as scoreReset from './score-reset.js';
 import * as sequences from './sequences.js';
 import * as rules from './rules.js';
 import * as shares from './shares.js';
@@ -37,7 +38,7 @@ export const routes = {
   getScore: leads.getScore,
   explainScore: leads.explainScore,
   forecastScore: forecast.forecastScore,
-  resetScores: leads.resetScores,
+  resetScores: scoreReset.resetScores,
   deleteLead: leads.deleteLead,
   listDeals: deals.listDeals,
   getDeal: deals.getDeal,

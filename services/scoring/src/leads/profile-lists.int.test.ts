@@ -19,9 +19,9 @@ type Page = { data: routeDeclarations.Lead[]; total: number; next_cursor?: strin
 
 let rig: Rig;
 /** Profile points by title; all others have 0. */
-const points = { Head: 30, VP: 20, Intern: -10 } as const;
+const points: Record<string, number> = { Head: 30, VP: 20, Intern: -10 };
 const titles = ['Head', 'VP', 'VP', 'Clerk', 'Intern', null, 'Clerk', 'Head', null, 'Intern', 'Clerk'];
-const profileOf = (nth: number) => points[titles[nth] as keyof typeof points] ?? 0;
+const profileOf = (nth: number) => points[titles[nth] ?? ''] ?? 0;
 const nameOf = (nth: number) => `lead${String(nth)}`;
 
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 // Lists of leads by score and by text, and the score of one lead.
-import { routes } from '@lead-scoring/contracts';
+import { routes, type LeadScoreType, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { levelOf, levelsOfScore, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
@@ -66,27 +66,40 @@ export function leadQueries({
         findLead(readModel, context.ouId, params.leadID),
         loadOne(configurations, context.ouId),
       ]);
-      const { id, score, scores, level, profile_level, grid, rulesets, last_activity_at } = leadAnswer(
-        found,
-        configuration,
-        await loadDealScores(readModel, [found], configuration),
+      return scoreAnswer(
+        leadAnswer(found, configuration, await loadDealScores(readModel, [found], configuration)),
+        { scoreType: query.score_type, profileScore: found.profile?.score ?? 0, configuration },
       );
-      const isProfile = query.score_type === 'profile';
-      return {
-        lead_id: id,
-        ...(isProfile && { score_type: 'profile' as const }),
-        score: isProfile ? (found.profile?.score ?? 0) : score,
-        scores,
-        level: isProfile
-          ? levelOf(levelsOfScore(configuration, 'profile'), found.profile?.score ?? 0)
-          : level,
-        ...(profile_level !== undefined && { profile_level }),
-        ...(grid && { grid }),
-        rulesets,
-        last_activity_at,
-      };
     }),
   ];
+}
+
+/** The part of a lead's answer that is about its score. */
+function scoreAnswer(
+  { id, score, scores, level, profile_level, grid, rulesets, last_activity_at }: routeDeclarations.Lead,
+  {
+    scoreType,
+    profileScore,
+    configuration,
+  }: { scoreType: LeadScoreType; profileScore: number; configuration: ScoringConfiguration },
+) {
+  const asked =
+    scoreType === 'profile'
+      ? {
+          score_type: 'profile' as const,
+          score: profileScore,
+          level: levelOf(levelsOfScore(configuration, 'profile'), profileScore),
+        }
+      : { score, level };
+  return {
+    lead_id: id,
+    ...asked,
+    scores,
+    ...(profile_level !== undefined && { profile_level }),
+    ...(grid && { grid }),
+    rulesets,
+    last_activity_at,
+  };
 }
 
 /** A page of leads with what is read beside them. */
