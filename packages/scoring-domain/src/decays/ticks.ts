@@ -160,13 +160,20 @@ export function afterTick<Lead extends DecayingLead>(lead: Lead, tick: DecayTick
   return {
     ...lead,
     score: lead.score + points,
-    ...(ruleset_id !== undefined && {
-      rulesets: lead.rulesets.map((one) =>
-        one.ruleset_id === ruleset_id ? { ...one, score: one.score + points } : one,
-      ),
-    }),
+    ...(ruleset_id !== undefined && { rulesets: withPoints(lead.rulesets, ruleset_id, points) }),
     decay: withTick(lead.decay, { rule_id, at, ...(fraction !== undefined && { fraction }) }),
   };
+}
+
+/** A ruleset that gave the lead nothing so far goes below zero where the floor of the rule is below. */
+function withPoints(
+  rulesets: DecayingLead['rulesets'],
+  ruleset_id: string,
+  points: number,
+): DecayingLead['rulesets'] {
+  if (!rulesets.some((one) => one.ruleset_id === ruleset_id))
+    return [...rulesets, { ruleset_id, score: points }];
+  return rulesets.map((one) => (one.ruleset_id === ruleset_id ? { ...one, score: one.score + points } : one));
 }
 
 /** Rules whose last ticks a lead remembers: more than an OU has. */

@@ -61,6 +61,12 @@ describe('inactivity points', () => {
     expect(run(lead(100, { decay: { since: day(20) } }), [points()], 21).ticks).toEqual([[day(21), 3, -5]]);
   });
 
+  test('of a ruleset that gave nothing stop at its floor below zero', () => {
+    const period = points({ points: -2, floor: -3, ruleset_id: website });
+    const { lead: after } = ticksUpTo(lead(50), compileDecays([period]), day(90));
+    expect(after).toMatchObject({ score: 47, rulesets: [{ ruleset_id: website, score: -3 }] });
+  });
+
   test('of a ruleset follow its score, and come off both', () => {
     const of = lead(50, { rulesets: [{ ruleset_id: website, score: 8 }] });
     const { lead: after } = ticksUpTo(of, compileDecays([points({ ruleset_id: website })]), day(30));
