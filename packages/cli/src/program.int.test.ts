@@ -688,3 +688,148 @@ describe('the start file of `npm start`', () => {
     expect([result.exitCode, result.noted]).toEqual([exitCodes.data, expect.stringContaining('start.json')]);
   });
 });
+
+describe('rules', () => {
+  const nothing = { dry_run: true, version: 4, total: 0, sections: [], changes: [] };
+  const yaml = `# what gives points
+engagement_rulesets:
+  - name: Intent
+    rules:
+      - label: Pricing
+        event_type: Page View
+        weight: 0
+`;
+  const refusing = (errors: { path: string; message: string }[], more: object = {}) => ({
+    status: 400,
+    body: { ...problem(400, 'invalid_request').body, errors, detail: 'body.x is wrong.', ...more },
+  });
+
+  test('a fault is shown with its line in the file, and with the names around it', async () => {
+    answer = () =>
+      refusing([
+        { path: 'body.engagement_rulesets[0].rules[0].weight', message: 'must not be 0' },
+        {
+          path: 'body.engagement_rulesets[0].rules[0].lable',
+          message: 'is not a field; did you mean "label"',
+        },
+        { path: 'body.engagement_rulesets[0].rules[1]', message: 'is missing' },
+        { path: 'body', message: 'is odd' },
+      ]);
+    const result = await command(['rules', 'diff', file('rules.yaml', yaml)]);
+    expect(result.exitCode).toBe(exitCodes.data);
+    expect(result.noted)
+      .toBe(`${join(directory, 'rules.yaml')} was refused, and nothing was changed (invalid_request, request r1).
+  line 7, engagement_rulesets "Intent", rules "Pricing", weight: must not be 0
+  line 5, engagement_rulesets "Intent", rules "Pricing", lable: is not a field; did you mean "label"
+  line 5, engagement_rulesets "Intent", rules number 2: is missing
+  the whole: is odd
+`);
+  });
+
+  test('the words of a refusal that says more than its places are shown, too, and places are at most 20', async () => {
+    const errors = Array.from({ length: 25 }, () => ({ path: 'body.grid', message: 'must fall' }));
+    answer = () => refusing(errors, { detail: 'In the grid: it rises.' });
+    const { noted } = await command(['rules', 'apply', '-'], { stdin: '{"grid": 1}' });
+    expect(noted.split('\n')).toHaveLength(1 + 1 + 20 + 1 + 1);
+    expect(noted).toContain('Standard input was refused');
+    expect(noted).toContain('\nIn the grid: it rises.\n');
+    expect(noted).toContain('\n  and 5 more\n');
+  });
+
+  test.each([
+    ['that is neither YAML nor JSON', 'engagement_rulesets: [', 'is neither YAML nor JSON'],
+    ['of two documents', 'grid: null\n---\ngrid: null\n', 'is neither YAML nor JSON'],
+    ['with an alias of nothing', 'grid: *there', 'cannot be read'],
+    [
+      'with aliases that multiply',
+      `a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n${['b', 'c', 'd']
+        .map(
+          (one, index) =>
+            `${one}: &${one} [${Array(10)
+              .fill(`*${'abc'.charAt(index)}`)
+              .join(', ')}]`,
+        )
+        .join('\n')}\n`,
+      'cannot be read',
+    ],
+  ])('a file %s is an error of the data, and nothing is sent', async (_, content, words) => {
+    const result = await command(['rules', 'apply', file('odd.yaml', content)]);
+    expect([result.exitCode, seen]).toEqual([exitCodes.data, []]);
+    expect(result.noted).toContain(words);
+  });
+
+  test('a file that is not there, and an --if-version that is no version, are errors before anything is sent', async () => {
+    const missing = await command(['rules', 'diff', join(directory, 'none.yaml')]);
+    expect([missing.exitCode, missing.noted]).toEqual([
+      exitCodes.data,
+      expect.stringContaining('none.yaml cannot be read'),
+    ]);
+    const path = file('rules.yaml', yaml);
+    expect((await command(['rules', 'apply', path, '--if-version', 'x'])).exitCode).toBe(exitCodes.usage);
+    expect((await command(['rules', 'apply'])).exitCode).toBe(exitCodes.usage);
+    expect(seen).toEqual([]);
+  });
+
+  test('apply sends the version that its dry run saw, or the one that is given, and no dry run then', async () => {
+    answer = () => ({ body: nothing });
+    const path = file('rules.yaml', yaml);
+    expect((await command(['rules', 'apply', path])).exitCode).toBe(exitCodes.done);
+    expect(seen.map(({ url: at, headers }) => [at, headers['if-match']])).toEqual([
+      ['/scoring/configuration?dry_run=true', undefined],
+      ['/scoring/configuration', '"4"'],
+    ]);
+    seen = [];
+    await command(['rules', 'apply', path, '--if-version', '3']);
+    expect(seen.map(({ url: at, headers }) => [at, headers['if-match']])).toEqual([
+      ['/scoring/configuration', '"3"'],
+    ]);
+  });
+
+  test('changes are listed by section, with signs, the fields before and after, and how many more there are', async () => {
+    answer = () => ({
+      body: {
+        dry_run: true,
+        version: 4,
+        total: 9,
+        sections: [
+          { section: 'engagement_rulesets', added: 1, changed: 1, removed: 0 },
+          { section: 'grid', added: 0, changed: 1, removed: 0 },
+          { section: 'filters', added: 0, changed: 0, removed: 0 },
+        ],
+        changes: [
+          { section: 'engagement_rulesets', kind: 'ruleset', action: 'add', name: 'In\u001b[31mtent' },
+          {
+            section: 'engagement_rulesets',
+            kind: 'rule',
+            action: 'change',
+            ruleset: 'Intent',
+            name: 'Pricing',
+            fields: [
+              { field: 'weight', before: '5', after: '10' },
+              { field: 'icon', before: null, after: 'star' },
+            ],
+          },
+          {
+            section: 'grid',
+            kind: 'grid',
+            action: 'change',
+            name: 'grid',
+            fields: [{ field: 'profile A from', before: '60', after: null }],
+          },
+        ],
+      },
+    });
+    const { exitCode, written } = await command(['rules', 'diff', file('rules.yaml', yaml)]);
+    expect(exitCode).toBe(exitCodes.incomplete);
+    expect(written).toBe(`engagement_rulesets: 1 added, 1 changed
+  + ruleset In [31mtent
+  ~ rule Pricing in Intent
+      weight: 5 → 10
+      icon: (none) → star
+grid: 1 changed
+  ~ grid
+      profile A from: 60 → (none)
+and 6 more
+`);
+  });
+});
