@@ -13,6 +13,7 @@ import { allParts, readOptions, usage, type Options } from './options.js';
 import { measurePostToReadable } from './post-to-readable.js';
 import { measureQueries } from './queries.js';
 import { reportOf, withPartsOf, type Results } from './report.js';
+import { measureRules } from './rules.js';
 
 const fullSizes = {
   accepting: { warmUpMs: 3_000, measuredMs: 10_000 },
@@ -46,6 +47,7 @@ const fullSizes = {
     trialMs: 15_000,
     heldMs: 60_000,
   },
+  rules: { leads: 20_000, warmUpEvents: 40_000, events: 40_000, turnsInRound: 5, updates: 20 },
 };
 
 const quickSizes: typeof fullSizes = {
@@ -66,6 +68,7 @@ const quickSizes: typeof fullSizes = {
     trialMs: 2_000,
     heldMs: 4_000,
   },
+  rules: { leads: 500, warmUpEvents: 2_000, events: 5_000, turnsInRound: 2, updates: 2 },
 };
 
 /**
@@ -162,6 +165,10 @@ async function measureParts(
     say('(e) Capacity');
     const cells = options.cells ?? sizes.capacity.cells;
     results.capacity = await measureCapacity(endpoints, generator, { ...sizes.capacity, cells }, before, say);
+  }
+  if (parts.includes('f')) {
+    say('(f) Costs of rules');
+    results.rules = await measureRules(endpoints, generator, sizes.rules, rounds, say);
   }
 }
 

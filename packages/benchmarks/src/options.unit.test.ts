@@ -4,7 +4,7 @@ import { readOptions } from './options.js';
 describe('the options', () => {
   test('by default run everything three times and write the results', () => {
     expect(readOptions([], 'RESULTS.md')).toEqual({
-      parts: ['a', 'b', 'c', 'd', 'e'],
+      parts: ['a', 'b', 'c', 'd', 'e', 'f'],
       cells: undefined,
       before: undefined,
       rounds: 3,
@@ -35,10 +35,11 @@ describe('the options', () => {
   });
 
   test.each([
-    [['--only', 'f'], '--only is "f"; it must be a, b, c, d or e, or several of them as in a,b.'],
+    [['--only', 'g'], '--only is "g"; it must be a, b, c, d, e or f, or several of them as in a,b.'],
     [['--only', 'a,'], '--only is "a,"; it must be'],
     [['--before', '../before'], '--before compares a, b and e: add --only a,b'],
     [['--only', 'a,d', '--before', '../before'], '--before compares a, b and e'],
+    [['--only', 'f', '--before', '../before'], '--before compares a, b and e'],
     [['--rounds', '0'], '--rounds is "0"; it must be a whole number from 1 to 20.'],
     [['--rounds', 'x'], '--rounds is "x"; it must be a whole number from 1 to 20.'],
     [['--cells', '100/20000'], '--cells has "100/20000"; a cell is EVENTS-PER-REQUEST/LEADS/PARTITIONS'],

@@ -7,7 +7,10 @@ import type { Machine } from './machine.js';
 import type { NotifyingResult } from './notifying.js';
 import type { PostToReadableResult } from './post-to-readable.js';
 import type { QueryResult } from './queries.js';
+import type { RulesResult } from './rules.js';
+import { rulesSection } from './rules-report.js';
 import { median } from './statistics.js';
+import { medianOf, ratio, ratioText, table, verdict, whole } from './tables.js';
 import { counted } from './words.js';
 
 export interface Results {
@@ -20,6 +23,7 @@ export interface Results {
   queries?: QueryResult;
   notifying?: NotifyingResult;
   capacity?: CapacityResult;
+  rules?: RulesResult;
 }
 
 const goals = {
@@ -55,6 +59,7 @@ export function reportOf(results: Results): string {
     ...datedSection(results, results.queries ? queriesSection(results.queries) : []),
     ...datedSection(results, results.notifying ? notifyingSection(results.notifying) : []),
     ...datedSection(results, results.capacity ? capacitySection(results.capacity) : []),
+    ...datedSection(results, results.rules ? rulesSection(results.rules) : []),
   ].join('\n');
 }
 
@@ -85,7 +90,7 @@ export function withPartsOf(other: string, report: string): string | null {
 
 /** The text before the first part, and then each part. */
 function partsOf(report: string): string[] {
-  return report.split(/^(?=## \([a-e]\) )/m);
+  return report.split(/^(?=## \([a-f]\) )/m);
 }
 
 /** The name of a part: `## (a)`. */
@@ -382,47 +387,4 @@ function capacitySection({ cells, heldMs }: CapacityResult): string[] {
 function costOf(rounds: readonly CapacityRound[]): string {
   const costs = rounds.flatMap(({ cpuPerEventUs }) => (cpuPerEventUs === null ? [] : [cpuPerEventUs]));
   return costs.length === 0 ? '-' : `${median(costs).toFixed(1)} µs`;
-}
-
-interface Ratio {
-  median: number;
-  lowest: number;
-  highest: number;
-}
-
-/** The ratios of each round to the baseline's same round. */
-function ratio<Round>(
-  baseline: readonly Round[],
-  rounds: readonly Round[],
-  value: (round: Round) => number,
-): Ratio {
-  const ratios = rounds.flatMap((round, index) => {
-    const other = baseline[index];
-    return other === undefined ? [] : [value(round) / value(other)];
-  });
-  return { median: median(ratios), lowest: Math.min(...ratios), highest: Math.max(...ratios) };
-}
-
-function ratioText({ median: middle, lowest, highest }: Ratio): string {
-  return lowest === highest
-    ? middle.toFixed(2)
-    : `${middle.toFixed(2)} (${lowest.toFixed(2)} to ${highest.toFixed(2)})`;
-}
-
-function medianOf<Item>(items: readonly Item[], value: (item: Item) => number): number {
-  return median(items.map(value));
-}
-
-function verdict(met: boolean): string {
-  return met ? 'met' : '**not met**';
-}
-
-/** 12345.6 as 12,346. */
-function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
-}
-
-function table(head: string[], rows: string[][]): string[] {
-  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)];
 }

@@ -1,6 +1,6 @@
 // The events that every contender gets, the rules that score them, and the expected scores. The same plan gives the same events in
 // every process: the load generator sends them, and the benchmark computes their totals.
-import type { AttributeFilterForm } from '@lead-scoring/contracts';
+import { eventTypeKey, type AttributeFilterForm } from '@lead-scoring/contracts';
 import { seededRandom } from '@lead-scoring/start/random';
 
 /** The parameters from which all events of a workload are generated. */
@@ -18,6 +18,8 @@ export interface WorkloadPlan {
   distribution: 'even' | 'skewed';
   /** Epoch milliseconds of the first event; each later one is a millisecond after it. */
   firstEventAt: number;
+  /** Whether every event is a page view; absent: the types of the visits, of which three of five are page views. */
+  onlyPageViews?: true;
 }
 
 /** The content of an event, without its lead and its time. */
@@ -28,14 +30,17 @@ interface Visit {
   minutes: number;
 }
 
+/** A rule as the API takes it. */
+export interface RuleForm {
+  event_type: string;
+  weight: number;
+  label: string;
+  attribute_filters: AttributeFilterForm[];
+}
+
 /** A rule as the API takes it, and an independent implementation of it, from which the expected scores are computed. */
 interface WorkloadRule {
-  form: {
-    event_type: string;
-    weight: number;
-    label: string;
-    attribute_filters: AttributeFilterForm[];
-  };
+  form: RuleForm;
   matches: (visit: Visit) => boolean;
 }
 
@@ -118,12 +123,28 @@ export const workloadRules: readonly WorkloadRule[] = [
   })),
 ];
 
+/** 20 of them, all for page views. An event of a page view matches one or two of them. */
+export const pageViewRules: readonly WorkloadRule[] = workloadRules
+  .filter(({ form }) => eventTypeKey(form.event_type) === eventTypeKey(eventTypes[0]))
+  .slice(0, 20);
+
+/** Rules for types that no event of a workload has, 20 for each type. They are like the others, so that they could match. */
+export function rulesOfOtherTypes(count: number): RuleForm[] {
+  return Array.from({ length: count }, (_, index) => ({
+    event_type: `Other Event ${Math.floor(index / 20)}`,
+    weight: 1,
+    label: `Other rule ${index}`,
+    attribute_filters: [{ field: 'path', operator: 'starts_with', value: `/area-${index % 20}/` }],
+  }));
+}
+
 /** The points of the naive wiring: fixed by event type, without rules. */
 export const fixedPoints: Readonly<Record<string, number>> = Object.fromEntries(
   eventTypes.map((type, index) => [type, 1 + index]),
 );
 
-export type Scoring = 'rules' | 'fixed-points';
+/** By `workloadRules`, by `pageViewRules`, or by `fixedPoints`. */
+export type Scoring = 'rules' | 'page-view-rules' | 'fixed-points';
 
 export interface Workload {
   plan: WorkloadPlan;
@@ -151,6 +172,7 @@ export function createWorkload(plan: WorkloadPlan): Workload {
     visitOf[event] = Math.floor(random() * visitCount);
   }
   shuffle(leadOf, random);
+  const sent = plan.onlyPageViews ? visits.map(asPageView) : visits;
   const aliasOf = (lead: number) => `lead-${String(lead).padStart(7, '0')}.${plan.name}@bench.example`;
   return {
     plan,
@@ -161,14 +183,18 @@ export function createWorkload(plan: WorkloadPlan): Workload {
         const texts: string[] = [];
         for (let event = first; event < Math.min(first + plan.eventsPerRequest, plan.events); event += 1)
           texts.push(
-            eventText(aliasOf(leadOf[event] ?? 0), visitAt(visitOf[event] ?? 0), plan.firstEventAt + event),
+            eventText(
+              aliasOf(leadOf[event] ?? 0),
+              pickFrom(sent, visitOf[event] ?? 0),
+              plan.firstEventAt + event,
+            ),
           );
         bodies.push(Buffer.from(`[${texts.join(',')}]`));
       }
       return bodies;
     },
     expected: (scoring, events = plan.events) => {
-      const points = visits.map((visit) => pointsOf(visit, scoring));
+      const points = sent.map((visit) => pointsOf(visit, scoring));
       const scores = new Int32Array(plan.leads);
       const counts = new Int32Array(plan.leads);
       for (let event = 0; event < events; event += 1) {
@@ -198,7 +224,8 @@ export function probePoints(scoring: Scoring): number {
 function pointsOf(visit: Visit, scoring: Scoring): number {
   if (scoring === 'fixed-points') return fixedPoints[visit.event_type] ?? 0;
   let points = 0;
-  for (const rule of workloadRules) if (rule.matches(visit)) points += rule.form.weight;
+  for (const rule of scoring === 'rules' ? workloadRules : pageViewRules)
+    if (rule.matches(visit)) points += rule.form.weight;
   return points;
 }
 
@@ -217,6 +244,10 @@ function eventText(alias: string, visit: Visit, at: number): string {
 /** The company of an alias; 1,000 leads share one. */
 export function companyOf(alias: string): string {
   return `Company ${alias.slice(5, 9)}`;
+}
+
+function asPageView(visit: Visit): Visit {
+  return { ...visit, event_type: eventTypes[0] };
 }
 
 function visitAt(index: number): Visit {

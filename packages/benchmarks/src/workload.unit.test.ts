@@ -5,8 +5,11 @@ import {
   eventBytes,
   fixedPoints,
   probeBody,
+  pageViewRules,
   probePoints,
+  rulesOfOtherTypes,
   workloadRules,
+  type RuleForm,
   type WorkloadPlan,
 } from './workload.js';
 
@@ -29,8 +32,8 @@ const plan: WorkloadPlan = {
 const eventsOf = (bodies: Buffer[]) => bodies.flatMap((body) => JSON.parse(body.toString()) as Sent[]);
 
 /** The points by the system's own evaluation of the rules. */
-const rulePoints = (event: Sent) =>
-  workloadRules
+const rulePoints = (event: Sent, rules: readonly { form: RuleForm }[] = workloadRules) =>
+  rules
     .filter(({ form }) => eventTypeKey(form.event_type) === eventTypeKey(event.event_type))
     .filter(({ form }) => compileFilters(form.attribute_filters)(event.metadata))
     .reduce((points, { form }) => points + form.weight, 0);
@@ -81,6 +84,18 @@ describe('a workload', () => {
     },
   );
 
+  test('of page views has no other event, and the scores that the rules for page views give', () => {
+    const workload = createWorkload({ ...plan, onlyPageViews: true });
+    const found = new Map<string, number>();
+    for (const event of eventsOf(workload.bodies())) {
+      expect(event.event_type).toBe('Page View');
+      found.set(event.alias, (found.get(event.alias) ?? 0) + rulePoints(event, pageViewRules));
+    }
+    expect([...workload.expected('page-view-rules').scores]).toEqual(
+      Array.from({ length: plan.leads }, (_, lead) => found.get(workload.aliasOf(lead)) ?? 0),
+    );
+  });
+
   test('refuses a plan whose events cannot be distributed', () => {
     expect(() => createWorkload({ ...plan, events: 2_001 })).toThrow(RangeError);
     expect(() => createWorkload({ ...plan, distribution: 'skewed', events: 99 })).toThrow(RangeError);
@@ -108,6 +123,18 @@ describe('the rules', () => {
     expect(matches / events.length).toBeGreaterThan(1);
     expect(matches / events.length).toBeLessThan(3);
   });
+});
+
+test('rules for page views are 20, and those of other types match no event', () => {
+  expect(pageViewRules).toHaveLength(20);
+  const others = rulesOfOtherTypes(980);
+  expect(others).toHaveLength(980);
+  expect(new Set(others.map(({ label }) => label)).size).toBe(980);
+  for (const form of others)
+    expect(() => routeDeclarations.createEngagementRule.body.parse(form)).not.toThrow();
+  const types = new Set(others.map(({ event_type }) => eventTypeKey(event_type)));
+  for (const event of eventsOf(createWorkload(plan).bodies()))
+    expect(types.has(eventTypeKey(event.event_type))).toBe(false);
 });
 
 test('the points of a probe are those of its event', () => {

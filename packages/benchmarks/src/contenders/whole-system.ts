@@ -3,7 +3,7 @@ import { createClient, type Client } from '@lead-scoring/client';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { startTestSystem, type TestSystem } from '@lead-scoring/testing';
-import { eventTypes, workloadRules } from '../workload.js';
+import { eventTypes, workloadRules, type RuleForm } from '../workload.js';
 import { totalsOfLeads } from './baselines.js';
 import {
   beforeSuffix,
@@ -80,13 +80,35 @@ export async function startWholeSystem(
   const environment = partitions === undefined ? {} : { PARTITIONS: String(partitions) };
   const system = await startTestSystem({ endpoints, instances, environment, ...checkout });
   await createRules(system);
+  return scoringContender(system, endpoints);
+}
+
+function scoringContender(system: TestSystem, endpoints: PlatformEndpoints): RunningRuledSystem {
   const contender = running(system);
   return {
     ...contender,
     ouId: system.ouId,
+    token: system.token,
     readable: { way: 'min-position', target: contender.target, ouId: system.ouId },
     totals: () => totalsOfLeads(endpoints, `${system.namespace}_scoring`),
   };
+}
+
+export interface RunningRuledSystem extends RunningScoringContender {
+  ouId: string;
+  token: string;
+}
+
+/** Starts the same services with other rules. */
+export async function startSystemWithRules(
+  endpoints: PlatformEndpoints,
+  rules: readonly RuleForm[],
+): Promise<RunningRuledSystem> {
+  const system = await startTestSystem({ endpoints, instances: only('gateway', 'ingest', 'scoring') });
+  // One document, because a request for each of 1,000 rules would take longer than the measurement.
+  const engagement_rulesets = [{ name: rulesetName, rules: [...rules] }];
+  await configure(system, (client) => client.call('putConfiguration', { body: { engagement_rulesets } }));
+  return scoringContender(system, endpoints);
 }
 
 export interface RunningNotifier extends RunningContender {
@@ -189,14 +211,23 @@ function running(system: TestSystem): RunningContender {
   };
 }
 
+/** The name of the ruleset that holds the rules. */
+export const rulesetName = 'Benchmark';
+
 async function createRules(system: TestSystem): Promise<void> {
-  const client = createClient({ baseUrl: system.url, token: system.token });
-  try {
+  await configure(system, async (client) => {
     const ruleset = await client.call('createRuleset', {
-      body: { name: 'Benchmark', score_type: 'engagement', active: true },
+      body: { name: rulesetName, score_type: 'engagement', active: true },
     });
     for (const { form } of workloadRules)
       await client.call('createRule', { body: { ruleset_id: ruleset.id, ...form } });
+  });
+}
+
+/** Configures a system that has just been started; when that fails, the system is stopped. */
+async function configure(system: TestSystem, work: (client: Client) => Promise<unknown>): Promise<void> {
+  try {
+    await work(createClient({ baseUrl: system.url, token: system.token }));
   } catch (error) {
     await system.stop();
     throw error;
