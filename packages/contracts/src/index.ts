@@ -1,5 +1,6 @@
 // The contracts of the system: every route, command and event, declared once.
 export * from './common.js';
+export * from './vocabulary/accounts.js';
 export * from './vocabulary/actor.js';
 export * from './vocabulary/credential-secrets.js';
 export * from './vocabulary/decay.js';

@@ -58,6 +58,7 @@ export const problemTypes = {
   lead_not_found: { status: 404, title: 'The lead does not exist' },
   event_type_not_found: { status: 404, title: 'The event type does not exist' },
   deal_not_found: { status: 404, title: 'The deal does not exist' },
+  account_not_found: { status: 404, title: 'The account does not exist' },
   ruleset_not_found: { status: 404, title: 'The ruleset does not exist' },
   rule_not_found: { status: 404, title: 'The rule does not exist' },
   mapping_not_found: { status: 404, title: 'The mapping does not exist' },

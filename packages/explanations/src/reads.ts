@@ -28,6 +28,13 @@ export const explanationReads = {
     ProfileMappingRemoved: 'taken',
     DealRuleCreated: 'taken',
     DealRuleUpdated: 'taken',
+    AccountRuleCreated: 'taken',
+    AccountRuleUpdated: 'taken',
+    AccountRulesActivationChanged: 'taken',
+    AccountRollUpSet: 'taken',
+    // Ignored: explanations are those of leads, whose scores accounts do not change.
+    LeadContributed: 'ignored',
+    AccountScored: 'ignored',
     ProfileLevelsSet: 'taken',
     ScoringGridSet: 'taken',
     FilterCreated: 'taken',

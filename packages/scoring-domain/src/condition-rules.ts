@@ -39,18 +39,19 @@ export function withRulesActive(
 /** The parts of a configuration that have rules over conditions. */
 interface ConditionRules {
   readonly profile?: { readonly rules: ReadonlyMap<string, ConditionRule> } | undefined;
+  readonly accounts?: { readonly rules: ReadonlyMap<string, ConditionRule> } | undefined;
   readonly deals?: { readonly rules: ReadonlyMap<string, ConditionRule> } | undefined;
 }
 
 /** All rules over conditions, whatever their kind. */
-export function conditionRulesOf({ profile, deals }: ConditionRules): ConditionRule[] {
-  return [profile, deals].flatMap((part) => [...(part?.rules.values() ?? [])]);
+export function conditionRulesOf({ profile, accounts, deals }: ConditionRules): ConditionRule[] {
+  return [profile, accounts, deals].flatMap((part) => [...(part?.rules.values() ?? [])]);
 }
 
 /** A rule over conditions, whatever its kind. */
 export function conditionRuleOf(
-  { profile, deals }: ConditionRules,
+  { profile, accounts, deals }: ConditionRules,
   ruleId: string,
 ): ConditionRule | undefined {
-  return profile?.rules.get(ruleId) ?? deals?.rules.get(ruleId);
+  return profile?.rules.get(ruleId) ?? accounts?.rules.get(ruleId) ?? deals?.rules.get(ruleId);
 }

@@ -1,6 +1,7 @@
 // The events of scoring that make an OU's configuration.
 import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
 import type { DealConfigurationEvent } from './deal-configuration.js';
+import type { AccountConfigurationEvent } from './account-configuration.js';
 import type { ProfileConfigurationEvent } from './profile-configuration.js';
 import type { DecayEvent } from './decays/decay-configuration.js';
 import type { FilterEvent } from './filters/saved-filter.js';
@@ -16,6 +17,7 @@ export type ConfigurationEvent =
   | { type: 'EngagementLevelsSet'; payload: records.EngagementLevelsSet }
   | ProfileConfigurationEvent
   | DealConfigurationEvent
+  | AccountConfigurationEvent
   | { type: 'ProfileLevelsSet'; payload: records.ProfileLevelsSet }
   | { type: 'ScoringGridSet'; payload: records.ScoringGridSet }
   | FilterEvent
@@ -40,6 +42,10 @@ export const configurationRecords: {
   ProfileMappingRemoved: records.profileMappingRemoved,
   DealRuleCreated: records.dealRuleCreated,
   DealRuleUpdated: records.dealRuleUpdated,
+  AccountRuleCreated: records.accountRuleCreated,
+  AccountRuleUpdated: records.accountRuleUpdated,
+  AccountRulesActivationChanged: records.accountRulesActivationChanged,
+  AccountRollUpSet: records.accountRollUpSet,
   ProfileLevelsSet: records.profileLevelsSet,
   ScoringGridSet: records.scoringGridSet,
   FilterCreated: records.filterCreated,

@@ -2,8 +2,20 @@
 // folds of it. Pure.
 import { filterLabel, type Grid, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import { conditionRuleOf, type ConditionRule } from './condition-rules.js';
+import {
+  accountEventType,
+  evolveAccounts,
+  noAccounts,
+  type AccountConfiguration,
+  type AccountConfigurationEvent,
+} from './account-configuration.js';
 import type { ConfigurationEvent } from './configuration-events.js';
-import { evolveDecays, noDecays, type DecayConfiguration } from './decays/decay-configuration.js';
+import {
+  evolveDecays,
+  noDecays,
+  type DecayConfiguration,
+  type DecayEvent,
+} from './decays/decay-configuration.js';
 import {
   dealEventType,
   evolveDealRules,
@@ -45,6 +57,8 @@ export interface ScoringConfiguration {
   readonly profile?: ProfileConfiguration;
   /** Absent until the first deal rule is created. */
   readonly deals?: DealConfiguration;
+  /** Absent until account scoring is configured for the first time. */
+  readonly accounts?: AccountConfiguration;
   /** Absent until they are set for the first time. */
   readonly profile_levels?: readonly EngagementLevel[];
   /** Absent where there is none. */
@@ -82,9 +96,8 @@ export function evolveConfiguration(
       if (!known) return { ...configuration, version };
       return { ...withRuleset(configuration, updatedRuleset(known, event.payload)), version };
     }
-    case 'RuleCreated': {
+    case 'RuleCreated':
       return { ...withRules(configuration, [newRule(event.payload)]), version };
-    }
     case 'RuleUpdated': {
       const known = configuration.rules.get(event.payload.rule_id);
       if (!known) return { ...configuration, version };
@@ -112,6 +125,11 @@ export function evolveConfiguration(
     case 'DealRuleCreated':
     case 'DealRuleUpdated':
       return { ...withDealEvent(configuration, event), version };
+    case 'AccountRuleCreated':
+    case 'AccountRuleUpdated':
+    case 'AccountRulesActivationChanged':
+    case 'AccountRollUpSet':
+      return { ...withAccountEvent(configuration, event), version };
     case 'FilterCreated':
     case 'FilterUpdated':
     case 'FilterDeleted':
@@ -119,11 +137,7 @@ export function evolveConfiguration(
     case 'DecayCreated':
     case 'DecayUpdated':
     case 'DecayDeleted':
-      return {
-        ...configuration,
-        version,
-        decays: evolveDecays(configuration.decays ?? noDecays, event, version),
-      };
+      return { ...withDecayEvent(configuration, event, version), version };
   }
 }
 
@@ -214,18 +228,34 @@ function withoutRule(configuration: ScoringConfiguration, ruleId: string): Scori
 
 /** Removes a rule over conditions. Its wording is kept for explanations, and its id is not used again. */
 function withoutConditionRule(configuration: ScoringConfiguration, ruleId: string): ScoringConfiguration {
-  const { profile, deals, former } = configuration;
+  const { profile, accounts, deals, former } = configuration;
   const known = conditionRuleOf(configuration, ruleId);
   if (!known) return configuration;
   const isOfProfiles = profile?.rules.has(ruleId) === true;
+  const isOfAccounts = accounts?.rules.has(ruleId) === true;
+  const event_type = isOfProfiles ? profileEventType : isOfAccounts ? accountEventType : dealEventType;
   return {
     ...configuration,
-    ...(profile && isOfProfiles && { profile: { ...profile, rules: without(profile.rules, ruleId) } }),
-    ...(deals && !isOfProfiles && { deals: { ...deals, rules: without(deals.rules, ruleId) } }),
-    former: withFormerWords(former, [
-      { ...known, event_type: isOfProfiles ? profileEventType : dealEventType },
-    ]),
+    ...(profile && { profile: { ...profile, rules: without(profile.rules, ruleId) } }),
+    ...(accounts && { accounts: { ...accounts, rules: without(accounts.rules, ruleId) } }),
+    ...(deals && { deals: { ...deals, rules: without(deals.rules, ruleId) } }),
+    former: withFormerWords(former, [{ ...known, event_type }]),
   };
+}
+
+function withAccountEvent(
+  configuration: ScoringConfiguration,
+  event: AccountConfigurationEvent,
+): ScoringConfiguration {
+  return { ...configuration, accounts: evolveAccounts(configuration.accounts ?? noAccounts, event) };
+}
+
+function withDecayEvent(
+  configuration: ScoringConfiguration,
+  event: DecayEvent,
+  version: number,
+): ScoringConfiguration {
+  return { ...configuration, decays: evolveDecays(configuration.decays ?? noDecays, event, version) };
 }
 
 function without<Value>(values: ReadonlyMap<string, Value>, key: string): ReadonlyMap<string, Value> {

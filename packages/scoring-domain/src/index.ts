@@ -1,5 +1,6 @@
 // Scoring's domain: an OU's configuration and levels, and why a lead has its score. Pure; scoring, share and notification fold
 // their own copies with it.
+export * from './account-configuration.js';
 export * from './condition-rules.js';
 export * from './configuration-events.js';
 export * from './configuration.js';

@@ -2,6 +2,7 @@
 import type { Grid, routeDeclarations } from '@lead-scoring/contracts';
 import type { FormerRuleset, ScoringConfiguration } from './configuration.js';
 import { packedDeals, unpackedDeals, type PackedDeals } from './deal-configuration.js';
+import { packedAccounts, unpackedAccounts, type PackedAccounts } from './account-configuration.js';
 import { packedProfile, unpackedProfile, type PackedProfile } from './profile-configuration.js';
 import type { DecayConfiguration, DecayRule } from './decays/decay-configuration.js';
 import type { FormerRule } from './rule-words.js';
@@ -13,8 +14,8 @@ type Ruleset = routeDeclarations.Ruleset;
 
 /** Serialises a configuration as one JSON text. `unpackConfiguration` reads it back. */
 export function packConfiguration(configuration: ScoringConfiguration): string {
-  const { rulesets, rules, levels, filters, former, former_rulesets, profile, deals } = configuration;
-  const { profile_levels, grid, decays } = configuration;
+  const { rulesets, rules, levels, filters, former, former_rulesets, profile } = configuration;
+  const { profile_levels, grid, decays, deals, accounts } = configuration;
   return JSON.stringify({
     rulesets: [...rulesets.values()],
     rules: [...rules.values()],
@@ -23,6 +24,7 @@ export function packConfiguration(configuration: ScoringConfiguration): string {
     ...(former.size > 0 && { former: [...former] }),
     ...(profile && { profile: packedProfile(profile) }),
     ...(deals && { deals: packedDeals(deals) }),
+    ...(accounts && { accounts: packedAccounts(accounts) }),
     ...(former_rulesets.size > 0 && { former_rulesets: [...former_rulesets] }),
     ...(profile_levels && { profile_levels }),
     ...(grid && { grid }),
@@ -44,6 +46,7 @@ export function unpackConfiguration(
     former = [],
     profile,
     deals,
+    accounts,
     former_rulesets = [],
     profile_levels,
     grid,
@@ -56,6 +59,7 @@ export function unpackConfiguration(
     former?: [string, FormerRule[]][];
     profile?: PackedProfile;
     deals?: PackedDeals;
+    accounts?: PackedAccounts;
     former_rulesets?: [string, FormerRuleset][];
     profile_levels?: EngagementLevel[];
     grid?: Grid;
@@ -70,6 +74,7 @@ export function unpackConfiguration(
     former: new Map(former),
     ...(profile && { profile: unpackedProfile(profile) }),
     ...(deals && { deals: unpackedDeals(deals) }),
+    ...(accounts && { accounts: unpackedAccounts(accounts) }),
     former_rulesets: new Map(former_rulesets),
     ...(profile_levels && { profile_levels }),
     ...(grid && { grid }),

@@ -260,6 +260,14 @@ describe('the credential that requested a change is recorded with the change', (
       { token: unit.adminToken },
     );
     expect(switched.status).toBe(200);
+    // The walk changes an engagement rule.
+    const reweighed = await send(
+      system,
+      'updateRule',
+      { parameters: { id: unit.accountRuleId }, body: { weight: 8 } },
+      { token: unit.adminToken },
+    );
+    expect(reweighed.status).toBe(200);
     const places = new Set(
       recordDeclarations
         .filter(

@@ -181,6 +181,32 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listDealRulesets: [nothing],
   listDealRules: [empty(({ dealRulesetId }) => ({ query: { ruleset_id: dealRulesetId } }))],
   testDeal: [missing(({ dealId }) => ({ body: { deal_id: dealId } }))],
+  listAccountRulesets: [nothing],
+  listAccountRules: [empty(({ accountRulesetId }) => ({ query: { ruleset_id: accountRulesetId } }))],
+  createAccountRule: [
+    missing(({ accountRulesetId }) => ({
+      body: {
+        ruleset_id: accountRulesetId,
+        conditions: [{ field: 'name', operator: 'exists' }],
+        weight: 1,
+      },
+    })),
+  ],
+  setAccountRulesActive: [
+    missing(({ ouId, accountRuleId }) => ({
+      parameters: { ouId },
+      body: { rule_ids: [accountRuleId], updates: { active: false } },
+    })),
+    missing(({ accountRuleId }, { ouId }) => ({
+      parameters: { ouId },
+      body: { rule_ids: [accountRuleId], updates: { active: false } },
+    })),
+  ],
+  getAccountRollUp: [nothing],
+  setAccountRollUp: [nothing],
+  testAccount: [missing(({ accountId }) => ({ body: { account_id: accountId } }))],
+  listAccounts: [empty(({ mark }) => ({ query: { q: mark } }))],
+  getAccount: [missing(({ accountId }) => ({ parameters: { id: accountId } }))],
   testEngagementRules: [
     missing(({ leadId }) => ({ body: { lead_id: leadId, events: [{ event_type: 'Page View' }] } })),
     ...(['ruleset_id', 'replaces'] as const).map((field) =>

@@ -1,7 +1,13 @@
 // One valid request for every route, for tests of all routes. A route without an example does not compile, and `missingExamples`
 // lists it at run time.
 import { randomUUID } from 'node:crypto';
-import { leadIdOf, routes, type RouteDeclaration, type RouteName } from '@lead-scoring/contracts';
+import {
+  accountIdOf,
+  leadIdOf,
+  routes,
+  type RouteDeclaration,
+  type RouteName,
+} from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import type { Answer, RequestOptions, TestSystem } from './test-system.js';
 
@@ -24,6 +30,10 @@ export interface Unit {
   ruleId: string;
   profileRulesetId: string;
   profileRuleId: string;
+  accountRulesetId: string;
+  accountRuleId: string;
+  /** The account of the lead. */
+  accountId: string;
   mappingId: string;
   idleMappingId: string;
   idleRuleId: string;
@@ -166,6 +176,24 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listDealRulesets: () => ({}),
   listDealRules: () => ({}),
   testDeal: ({ dealId }) => ({ body: { deal_id: dealId } }),
+  listAccountRulesets: () => ({}),
+  listAccountRules: () => ({}),
+  createAccountRule: ({ accountRulesetId, mark }) => ({
+    body: {
+      ruleset_id: accountRulesetId,
+      conditions: [{ field: 'domain', operator: 'contains', value: mark }],
+      weight: 3,
+    },
+  }),
+  setAccountRulesActive: ({ ouId, accountRuleId }) => ({
+    parameters: { ouId },
+    body: { rule_ids: [accountRuleId], updates: { active: false } },
+  }),
+  getAccountRollUp: () => ({}),
+  setAccountRollUp: () => ({ body: { roll_up: { method: 'top', leads: 2 } } }),
+  testAccount: ({ accountId }) => ({ body: { account_id: accountId } }),
+  listAccounts: () => ({}),
+  getAccount: ({ accountId }) => ({ parameters: { id: accountId } }),
   testEngagementRules: ({ leadId, rulesetId, ruleId, eventType, mark }) => ({
     body: {
       lead_id: leadId,
@@ -355,6 +383,23 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     },
     unit,
   );
+  const accountRuleset = await made<{ id: string }>(
+    'createRuleset',
+    { body: { name: `Account ruleset ${mark}`, score_type: 'account', active: true } },
+    unit,
+  );
+  const accountRule = await made<{ id: string }>(
+    'createAccountRule',
+    {
+      body: {
+        ruleset_id: accountRuleset.id,
+        conditions: [{ field: 'key', operator: 'contains', value: mark }],
+        weight: 6,
+        label: `Account label ${mark}`,
+      },
+    },
+    unit,
+  );
   const mapping = (field: string) =>
     made<{ id: string }>(
       'addProfileMapping',
@@ -415,6 +460,17 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     );
     return answer.status === 200;
   });
+  const accountId = accountIdOf(unit, { account_kind: 'domain', account_key: 'example.com' });
+  await eventually('the account has its leads', async () => {
+    const answer = await send(
+      system,
+      'getAccount',
+      { parameters: { id: accountId } },
+      { headers: { 'x-ou-id': unit } },
+    );
+    if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+    return true;
+  });
   const share = () => made<{ token: string }>('createShare', { parameters: { id: leadId } }, unit);
   await share();
   const listed = await made<{ data: { id: string }[] }>('listShares', { parameters: { id: leadId } }, unit);
@@ -461,6 +517,9 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     profileRuleId: profileRule.id,
     dealRulesetId: dealRuleset.id,
     dealId,
+    accountRulesetId: accountRuleset.id,
+    accountRuleId: accountRule.id,
+    accountId,
     mappingId: (await mapping('keyword')).id,
     idleMappingId: (await mapping('idle')).id,
     idleRuleId: idleRule.id,

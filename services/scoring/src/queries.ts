@@ -1,6 +1,7 @@
 // All read routes of the scoring service.
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { BoundQuery } from '@lead-scoring/service';
+import { accountQueries } from './accounts/queries.js';
 import { configurationFileQueries } from './configuration-file/queries.js';
 import { configurationQueries } from './configuration/queries.js';
 import type { PublishedConfigurations } from './configuration/published.js';
@@ -32,6 +33,7 @@ export function scoringQueries(
     ...ruleHistoryQueries(readModel),
     ...profileQueries({ readModel, configurations }),
     ...dealQueries({ readModel, configurations }),
+    ...accountQueries({ readModel, configurations }),
     ...ruleTestQueries({ readModel, configurations, now }),
     ...configurationFileQueries(configurations),
     ...gridQueries(configurations),

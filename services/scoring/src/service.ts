@@ -1,5 +1,6 @@
 // The scoring service's table of contents: its capabilities, in the order in which they fold, and the limits of a batch.
 import { capabilitiesOf } from '@lead-scoring/capability';
+import { accountPolicy } from './accounts/capability.js';
 import { configurationHistory } from './configuration-changes/capability.js';
 import { scoringConfiguration } from './configuration/capability.js';
 import { decayTick, type DecayDependencies } from './decays/capability.js';
@@ -28,11 +29,12 @@ export function scoringService({ cachedLeads, partitions, decay, ...dependencies
     movedLeads,
     dealAggregate({ configurations }),
     ignoredDealsProjection,
+    accountPolicy({ configurations }),
   ] as const;
   return capabilitiesOf('scoring', capabilities, {
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 6,
+    version: 7,
   });
 }

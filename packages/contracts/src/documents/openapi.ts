@@ -73,6 +73,7 @@ const tags: Record<RouteDeclaration['tag'], string> = {
   Events: 'Send events and read them again.',
   Leads: 'Leads, their scores, and the reasons for them.',
   Deals: 'Deals that events name, their scores, and the reasons for them.',
+  Accounts: 'The companies that leads belong to, their scores and why they have them.',
   'Share links': 'Explanations of scores behind links that need no credential and last seven days.',
   'Scoring configuration': 'Rulesets and rules: what gives how many points; levels: what a score is called.',
   Filters: 'Saved conditions that pick leads: by field, score, level and activity.',

@@ -1,4 +1,5 @@
 // The record declarations by name: `records.leadScored`, `records.LeadScored`.
+export * from './account-scoring.js';
 export * from './configuration-file.js';
 export * from './decays.js';
 export * from './deal-scoring.js';

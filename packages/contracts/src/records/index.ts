@@ -1,4 +1,5 @@
 // All record declarations, by type and by topic.
+import { accountScoringRecords } from './account-scoring.js';
 import { configurationFileRecords } from './configuration-file.js';
 import { decayRecords } from './decays.js';
 import { dealScoringRecords } from './deal-scoring.js';
@@ -21,6 +22,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...scoringRecords,
   ...profileScoringRecords,
   ...dealScoringRecords,
+  ...accountScoringRecords,
   ...scoreAdjustedRecords,
   ...decayRecords,
   ...configurationFileRecords,
@@ -41,6 +43,7 @@ type ServiceRecord =
   | (typeof scoringRecords)[number]
   | (typeof profileScoringRecords)[number]
   | (typeof dealScoringRecords)[number]
+  | (typeof accountScoringRecords)[number]
   | (typeof scoreAdjustedRecords)[number]
   | (typeof decayRecords)[number]
   | (typeof configurationFileRecords)[number]

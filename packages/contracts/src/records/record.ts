@@ -54,6 +54,7 @@ export interface RecordDeclaration<
     | 'ou_id'
     | 'organisation_id'
     | 'deal_key'
+    | 'account_id'
     | 'share_id'
     | 'channel_id'
     | 'delivery_owner'

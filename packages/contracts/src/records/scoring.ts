@@ -32,9 +32,9 @@ export const surgeScoreType = z.literal('engagement', {
 });
 
 /** The scores that rulesets make up. */
-export const rulesetScoreTypes = ['engagement', 'profile', 'deal'] as const;
+export const rulesetScoreTypes = ['engagement', 'profile', 'account', 'deal'] as const;
 export const rulesetScoreType = z.enum(rulesetScoreTypes, {
-  error: 'must be engagement, profile or deal: account scoring cannot be configured yet',
+  error: 'must be engagement, profile, account or deal',
 });
 
 /** A rule's fields in commands, events and answers. */

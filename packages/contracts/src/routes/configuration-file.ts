@@ -143,7 +143,7 @@ export const getConfiguration = defineRoute({
   tag,
   summary: 'The scoring configuration as one document',
   description:
-    'Rulesets with their rules, levels, decay rules, mappings, the grid and saved filters, in the form that PUT takes: by names in place of ids, so that it can be kept in a file, reviewed, and put into another organizational unit. The ETag is the version of the configuration.',
+    'Rulesets with their rules, levels, decay rules, mappings, the grid and saved filters, in the form that PUT takes: by names in place of ids, so that it can be kept in a file, reviewed, and put into another organizational unit. Account scoring is not in it: account rulesets, their rules and the roll-up. The ETag is the version of the configuration.',
   entityTag: true,
   responses: {
     200: { description: 'The document', schema: configurationFile.meta({ id: 'ScoringConfiguration' }) },
@@ -196,7 +196,7 @@ export const putConfiguration = defineRoute({
   access: editor,
   tag,
   summary: 'Make the scoring configuration equal to a document',
-  description: `One change with one author: everything in the document takes effect, or, when a part is refused, nothing. A section that is absent (\`${configurationSections.join('`, `')}\`) stays as it is; one that is there is the whole: what is not in it is removed, and its points stay. Within a section an absent field has its default: a ruleset without \`max_score\` has no such limit. Rulesets, levels, decay rules and filters are found again by their names; a rule by its whole content, else by its label, else by what it matches; then it keeps its id and history. A mapping that is changed, or comes before another of its field that it came after, is made anew. Decay rules and conditions of filters name rulesets (\`ruleset\`). The same document again changes nothing. With \`dry_run=true\` it only says what would change. With \`If-Match\` it is refused (412) if somebody has changed the configuration since it was read. At most 1 MB; put the sections of a larger document one after the other.`,
+  description: `One change with one author: everything in the document takes effect, or, when a part is refused, nothing. A section that is absent (\`${configurationSections.join('`, `')}\`) stays as it is; one that is there is the whole: what is not in it is removed, and its points stay. Within a section an absent field has its default: a ruleset without \`max_score\` has no such limit. Rulesets, levels, decay rules and filters are found again by their names; a rule by its whole content, else by its label, else by what it matches; then it keeps its id and history. A mapping that is changed, or comes before another of its field that it came after, is made anew. Decay rules and conditions of filters name rulesets (\`ruleset\`). The same document again changes nothing. With \`dry_run=true\` it only says what would change. With \`If-Match\` it is refused (412) if somebody has changed the configuration since it was read. At most 1 MB; put the sections of a larger document one after the other. Account rulesets, their rules and the roll-up are in no document, and stay as they are.`,
   entityTag: true,
   query: z.strictObject({
     dry_run: z.enum(['true', 'false']).default('false').describe('Only say what would change.'),

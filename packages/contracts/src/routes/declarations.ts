@@ -1,4 +1,6 @@
 // Schemas of requests and answers by name: `answers.Lead`, `answers.intakeLimits`.
+export * from './account-scoring.js';
+export * from './accounts.js';
 export * from './administration.js';
 export * from './configuration-file.js';
 export * from './decays.js';

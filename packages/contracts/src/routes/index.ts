@@ -1,4 +1,6 @@
 // Every route of the system, in the order of the documentation.
+import * as accountScoring from './account-scoring.js';
+import * as accounts from './accounts.js';
 import * as administration from './administration.js';
 import * as configurationFile from './configuration-file.js';
 import * as decays from './decays.js';
@@ -43,6 +45,8 @@ export const routes = {
   listDeals: deals.listDeals,
   getDeal: deals.getDeal,
   listIgnoredDeals: deals.listIgnoredDeals,
+  listAccounts: accounts.listAccounts,
+  getAccount: accounts.getAccount,
   createShare: shares.createShare,
   listShares: shares.listShares,
   revokeShare: shares.revokeShare,
@@ -87,6 +91,13 @@ export const routes = {
   listDealRulesets: deals.listDealRulesets,
   listDealRules: deals.listDealRules,
   testDeal: deals.testDeal,
+  listAccountRulesets: accountScoring.listAccountRulesets,
+  listAccountRules: accountScoring.listAccountRules,
+  createAccountRule: accountScoring.createAccountRule,
+  setAccountRulesActive: accountScoring.setAccountRulesActive,
+  getAccountRollUp: accountScoring.getAccountRollUp,
+  setAccountRollUp: accountScoring.setAccountRollUp,
+  testAccount: accountScoring.testAccount,
   testEngagementRules: ruleTests.testEngagementRules,
   getConfiguration: configurationFile.getConfiguration,
   putConfiguration: configurationFile.putConfiguration,

@@ -41,6 +41,7 @@ const scores = z.strictObject({
     .describe(
       "The sum of the scores of the deals that the lead's events named. Absent until deal scoring is configured for the organizational unit.",
     ),
+  account: score.optional().describe('That of the account in which the lead counts; absent without one.'),
 });
 const inGrid = {
   profile_level: leadLevel
@@ -59,6 +60,11 @@ export const lead = z
     company: z.string().max(200).optional(),
     title: z.string().max(200).optional(),
     owner: z.string().max(200).optional(),
+    account_id: id
+      .optional()
+      .describe(
+        'The account in which the score counts. Absent until account scoring is configured and an event of the lead names an account.',
+      ),
     aliases: z.array(alias).max(100),
     score,
     scores,
@@ -171,6 +177,7 @@ export const getScore = defineRoute({
       schema: z.strictObject({
         lead_id: id,
         score_type: z.literal('profile').optional().describe('Absent for the engagement score.'),
+        account_id: lead.shape.account_id,
         score,
         scores,
         level,

@@ -31,10 +31,10 @@ export const profileConditions = attributeFilterForms
     'Conditions on the fields of the profile; all must hold. Fields are those that mappings feed, and name, company, title, owner, phone and email_domain. Conditions of a deal rule are on id, stage, amount, currency and closed_at of the deal.',
   );
 
-/** The body of POST /rules for a profile ruleset or a deal ruleset. */
+/** The body of POST /rules for a profile, an account or a deal ruleset. */
 export const profileRuleForm = z
   .strictObject({
-    ruleset_id: id.describe('A ruleset with score_type profile or deal.'),
+    ruleset_id: id.describe('A ruleset with score_type profile, account or deal.'),
     conditions: profileConditions,
     ...profileRuleFields,
   })

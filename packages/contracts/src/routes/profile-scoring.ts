@@ -139,7 +139,7 @@ const sampleMetadata = metadataObject.superRefine((metadata, context) => {
 });
 
 /** The most draft rules of one test. */
-const maximumDrafts = 100;
+export const maximumDrafts = 100;
 /** The most rules in the answer of a test. */
 export const maximumTestedRules = 1_100;
 
@@ -149,6 +149,28 @@ export const heldInTest = z
   .max(200)
   .optional()
   .describe('Points that min_score and max_score of rulesets add or take; absent where there are none.');
+/** The rules of a test in its answer. @param noun what has the fields */
+export const testedRules = (noun: 'profile' | 'account') => ({
+  points: z.int().describe('Of all rules and drafts that match.'),
+  rules: z
+    .array(
+      z.strictObject({
+        rule_id: id.nullable().describe('null for a draft.'),
+        ruleset_id: id.nullable().describe('null for a draft.'),
+        label: z.string().max(100).optional(),
+        weight: z.int(),
+        matched: z.boolean().describe(`Whether the ${noun} meets all conditions.`),
+        points: z.int().describe('0 where a condition fails, or the rule or its ruleset is switched off.'),
+        why: z.string().max(2_000),
+      }),
+    )
+    .max(maximumTestedRules)
+    .describe('The rules in the order of their creation, then the drafts.'),
+  rules_total: z
+    .int()
+    .min(0)
+    .describe(`All rules and drafts; at most ${String(maximumTestedRules)} are shown.`),
+});
 
 export const testProfile = defineRoute({
   name: 'testProfile',

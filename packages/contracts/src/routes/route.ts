@@ -35,6 +35,7 @@ export interface RouteDeclaration {
     | 'Events'
     | 'Leads'
     | 'Deals'
+    | 'Accounts'
     | 'Share links'
     | 'Scoring configuration'
     | 'Filters'

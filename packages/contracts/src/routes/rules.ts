@@ -70,7 +70,7 @@ export const updateRule = defineRoute({
   path: '/rules/{id}',
   summary: 'Change a rule of any kind',
   description:
-    'Absent fields stay as they are, and null removes an optional field. A change makes a new version, which counts for events that are processed from now on. Points that an engagement rule gave before stay; a profile rule gives or takes points with the next event of each lead, a deal rule with the next event that names the deal. `ruleset_id` moves the rule to another ruleset of the same score type. A rule over conditions has `ruleset_id`, `conditions`, `weight`, `label` and `active`; an engagement rule has no `conditions`. A body that changes nothing makes no version.',
+    'Absent fields stay as they are, and null removes an optional field. A change makes a new version, which counts for events that are processed from now on. Points that an engagement rule gave before stay; a profile rule gives or takes points with the next event of each lead, an account rule with the next event of any of its leads, a deal rule with the next event that names the deal. `ruleset_id` moves the rule to another ruleset of the same score type. A rule over conditions has `ruleset_id`, `conditions`, `weight`, `label` and `active`; an engagement rule has no `conditions`. A body that changes nothing makes no version.',
   parameters,
   body: inOrder({
     ruleset_id: id.optional(),

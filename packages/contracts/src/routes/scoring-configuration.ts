@@ -136,7 +136,7 @@ export const createRule = defineRoute({
   access: editor,
   tag,
   summary: 'Create a rule in a ruleset',
-  description: `A rule of an engagement ruleset has an event type, and gives its weight for each matching event that is processed from now on. A rule of a profile ruleset has conditions on the profile of a lead, and gives its weight as long as they hold: a lead gets or loses the points with its next event. A rule of a deal ruleset has conditions on the deal, and gives its weight as long as they hold: a deal gets or loses the points with the next event that names it. ${limits}`,
+  description: `A rule of an engagement ruleset has an event type, and gives its weight for each matching event that is processed from now on. A rule of a profile ruleset has conditions on the profile of a lead, and gives its weight as long as they hold: a lead gets or loses the points with its next event. A rule of a deal ruleset has conditions on the deal, and gives its weight as long as they hold: a deal gets or loses the points with the next event that names it. A rule of an account ruleset has conditions on the account, as POST /account-scoring/rules says. ${limits}`,
   body: z.union([inOrder({ ruleset_id: id, ...ruleForm }).meta({ id: 'RuleForm' }), profileRuleForm]),
   responses: { 201: { description: 'Created', schema: z.union([newRule, newProfileRule]) } },
   problems: ['ruleset_not_found', 'limit_reached', 'already_deleted'],

@@ -21,6 +21,7 @@ const askedForByNobody = [
   'ScheduleDecays',
   'RunDecay',
   'RecordDeal',
+  'ContributeToAccount',
   'ForgetDealLead',
 ];
 
@@ -36,6 +37,8 @@ const consequences = [
   'LeadLevelChanged',
   'LeadScored',
   'LeadRemoved',
+  'LeadContributed',
+  'AccountScored',
   'DealScored',
   'DealLeadRemoved',
   'DealRemoved',

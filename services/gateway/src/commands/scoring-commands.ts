@@ -40,6 +40,19 @@ export const scoringCommands = {
 
   setProfileRulesActive: (input) => command(records.setProfileRulesActive, ouOf(input), switchOf(input)),
 
+  createAccountRule: (input) =>
+    command(records.createAccountRule, ouOf(input), {
+      ...inUnit(input),
+      rule_id: input.commandId,
+      ...input.body,
+      ruleset_id: input.body.ruleset_id.toLowerCase(),
+    }),
+
+  setAccountRulesActive: (input) => command(records.setAccountRulesActive, ouOf(input), switchOf(input)),
+
+  setAccountRollUp: (input) =>
+    command(records.setAccountRollUp, ouOf(input), { ...inUnit(input), roll_up: input.body.roll_up }),
+
   addProfileMapping: (input) =>
     command(records.addProfileMapping, ouOf(input), {
       ...inUnit(input),

@@ -30,6 +30,13 @@ export const firingReads = {
     ProfileMappingRemoved: 'ignored',
     DealRuleCreated: 'ignored',
     DealRuleUpdated: 'ignored',
+    AccountRuleCreated: 'ignored',
+    AccountRuleUpdated: 'ignored',
+    AccountRulesActivationChanged: 'ignored',
+    AccountRollUpSet: 'ignored',
+    // Triggers watch the scores of leads.
+    LeadContributed: 'ignored',
+    AccountScored: 'ignored',
     ProfileLevelsSet: 'ignored',
     ScoringGridSet: 'ignored',
     FilterCreated: 'ignored',

@@ -2,6 +2,7 @@
 import type { records } from '@lead-scoring/contracts';
 import { conditionRuleOf, type ConditionRule, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { updateDealRule } from '../deals/decide-rule.js';
+import { updateAccountRule } from '../accounts/decide-configuration.js';
 import {
   done,
   neverCounts,
@@ -23,6 +24,8 @@ export function updateRule(
   configuration: ScoringConfiguration,
 ): ConfigurationDecision {
   const { ou_id, rule_id, requested_at } = command;
+  const ofAccounts = configuration.accounts?.rules.get(rule_id);
+  if (ofAccounts) return updateAccountRule(command, ofAccounts, configuration);
   const known = configuration.rules.get(rule_id);
   if (!known) {
     const conditionRule = conditionRuleOf(configuration, rule_id);

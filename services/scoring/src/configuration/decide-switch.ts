@@ -7,8 +7,8 @@ import type { ConfigurationDecision } from './messages.js';
 interface RuleKind {
   /** The rules of this kind; a rule of another kind is not found. */
   rules: ReadonlyMap<string, { active: boolean; version: number }>;
-  noun: 'rule' | 'profile rule';
-  event: 'RulesActivationChanged' | 'ProfileRulesActivationChanged';
+  noun: 'rule' | 'profile rule' | 'account rule';
+  event: 'RulesActivationChanged' | 'ProfileRulesActivationChanged' | 'AccountRulesActivationChanged';
 }
 
 /** All of the rules or none (SPEC.md, Bulk rule updates). */

@@ -16,6 +16,12 @@ import {
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import {
+  createAccountRule,
+  decideAccountConfiguration,
+  isOfAccounts,
+  rollUpResult,
+} from '../accounts/decide-configuration.js';
 import { applyConfiguration } from '../configuration-file/decide.js';
 import { decideDecayCommand } from '../decays/decide-rules.js';
 import { dealRuleWarnings } from '../deals/decide-rule.js';
@@ -37,6 +43,7 @@ import {
 } from './decision-model.js';
 import {
   hasSameRulesetLimits,
+  limitsOfAccountRuleset,
   rulesetLimitsAfter,
   senselessRuleLimits,
   senselessRulesetLimits,
@@ -83,10 +90,17 @@ function decideCommand(
     case 'SetEngagementLevels':
       return setEngagementLevels(command.payload, configuration);
     case 'CreateProfileRule':
+      return isOfAccounts(command.payload, configuration)
+        ? createAccountRule(command.payload, configuration)
+        : decideProfileConfiguration(command, configuration);
     case 'SetProfileRulesActive':
     case 'AddProfileMapping':
     case 'RemoveProfileMapping':
       return decideProfileConfiguration(command, configuration);
+    case 'CreateAccountRule':
+    case 'SetAccountRulesActive':
+    case 'SetAccountRollUp':
+      return decideAccountConfiguration(command, configuration);
     case 'ApplyConfiguration':
       return applyConfiguration(command.payload, configuration);
     case 'SetProfileLevels':
@@ -121,8 +135,11 @@ export function resultOf(
       return undefined;
     case 'CreateRule':
     case 'CreateProfileRule':
+    case 'CreateAccountRule':
     case 'UpdateRule':
       return ruleResult(command.payload.rule_id, configuration);
+    case 'SetAccountRollUp':
+      return rollUpResult(configuration);
     case 'AddProfileMapping':
       return asResult(configuration.profile?.mappings.get(command.payload.mapping_id));
     case 'RemoveProfileMapping':
@@ -131,6 +148,7 @@ export function resultOf(
     case 'SetScoringGrid':
       return gridResultOf(command, configuration);
     case 'SetProfileRulesActive':
+    case 'SetAccountRulesActive':
     case 'SetRulesActive': {
       const ids = [...new Set(command.payload.rule_ids.map((id) => id.toLowerCase()))];
       return { updated_count: ids.length, updated_rules: ids };
@@ -216,7 +234,7 @@ function createRuleset(
   const taken = refusalOfName(configuration, command.name);
   if (taken) return taken;
   const limits = rulesetLimitsAfter({}, command);
-  const senseless = senselessRulesetLimits(limits);
+  const senseless = limitsOfAccountRuleset(limits, command.score_type) ?? senselessRulesetLimits(limits);
   if (senseless) return senseless;
   const { ou_id, ruleset_id, name, score_type, active, requested_at } = command;
   const tooMany =
@@ -252,7 +270,7 @@ function updateRuleset(
   if (taken) return taken;
   const tooMany = active && !known.active ? tooManyActiveRulesets(configuration) : null;
   if (tooMany) return tooMany;
-  const senseless = senselessRulesetLimits(limits);
+  const senseless = limitsOfAccountRuleset(limits, known.score_type) ?? senselessRulesetLimits(limits);
   if (senseless) return senseless;
   return done({
     type: 'RulesetUpdated',

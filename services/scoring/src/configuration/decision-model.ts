@@ -3,6 +3,7 @@ import type { records } from '@lead-scoring/contracts';
 import {
   conditionRulesOf,
   isDeletedRule,
+  noAccounts,
   noDeals,
   noProfile,
   type ConditionRule,
@@ -139,7 +140,13 @@ export function tooLarge(
 export function beyondLimits(configuration: ScoringConfiguration): ConfigurationDecision | null {
   const rules = allRulesOf(configuration);
   const { rulesets } = configuration;
-  const none = { ...configuration, rules: new Map<never, never>(), profile: noProfile, deals: noDeals };
+  const none = {
+    ...configuration,
+    rules: new Map<never, never>(),
+    profile: noProfile,
+    accounts: noAccounts,
+    deals: noDeals,
+  };
   return (
     tooManyActiveRules(none, activeOf(rules)) ??
     (activeOf(rulesets.values()) > configurationLimits.rulesets

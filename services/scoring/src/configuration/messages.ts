@@ -1,6 +1,7 @@
 // Commands that change an OU's configuration, and the decision that follows each.
 import type { JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from '@lead-scoring/scoring-domain';
+import type { AccountConfigurationCommand } from '../accounts/messages.js';
 import type { DecayCommand } from '../decays/messages.js';
 import type { GridCommand } from '../levels/messages.js';
 import type { ProfileCommand } from '../profile/messages.js';
@@ -16,6 +17,7 @@ export type ConfigurationCommand =
   | { type: 'SetEngagementLevels'; payload: records.SetEngagementLevels }
   | { type: 'ApplyConfiguration'; payload: records.ApplyConfiguration }
   | ProfileCommand
+  | AccountConfigurationCommand
   | GridCommand
   | { type: 'CreateFilter'; payload: records.CreateFilter }
   | { type: 'UpdateFilter'; payload: records.UpdateFilter }

@@ -15,7 +15,7 @@ import { leadName, type LeadIdentity } from '../leads/lead-batch.js';
 import type { OpenLeads } from '../leads/open-leads.js';
 import type { Lead } from '../leads/state.js';
 import { CurrentRules } from '../scores/current-rules.js';
-import { scoreEventRecord, withLevelCrossings } from '../scores/score-events.js';
+import { withContributions, withLevelCrossings } from '../scores/score-events.js';
 import type { LeadEvent } from '../scores/messages.js';
 import type { CompiledRules } from '../scores/rule-model.js';
 import { decideTicks } from './decide-ticks.js';
@@ -47,6 +47,7 @@ export function decayTick({ leads, configurations, timing, ...dependencies }: De
     events: {
       ScoreAdjusted: records.scoreAdjusted,
       LeadLevelChanged: records.leadLevelChanged,
+      LeadContributed: records.leadContributed,
       DecaysScheduled: records.decaysScheduled,
     },
     // The leads store when they are due.
@@ -98,14 +99,14 @@ class OpenDecay implements OpenTick {
     const commands: OutgoingRecord[] = [];
     this.#isBehind = true;
     const decided = this.leads.decidedIn(batch);
-    for (const { type, payload } of incoming)
-      if (type === records.runDecay.type)
-        decision.push(...this.#run(payload as records.RunDecay, rules, { leads, decided }));
-      else {
-        const step = await this.#schedule(payload as records.ScheduleDecays, rules);
-        decision.push(...step.events);
-        commands.push(...step.commands);
-      }
+    for (const { type, payload } of incoming) {
+      const step =
+        type === records.runDecay.type
+          ? this.#run(payload as records.RunDecay, rules, { leads, decided })
+          : await this.#schedule(payload as records.ScheduleDecays, rules);
+      decision.push(...step.events);
+      commands.push(...step.commands);
+    }
     return { outcome: 'decided', events: decision, commands };
   }
 
@@ -113,7 +114,7 @@ class OpenDecay implements OpenTick {
     { as_of, leads: named }: records.RunDecay,
     rules: ReadonlyMap<string, CompiledRules>,
     { leads, decided }: { leads: ReadonlyMap<string, Lead | null>; decided: Map<string, Lead> },
-  ): OutgoingRecord[] {
+  ): { events: OutgoingRecord[]; commands: OutgoingRecord[] } {
     const events: LeadEvent[] = [];
     const early = new Map<string, string[]>();
     for (const identity of named) {
@@ -132,12 +133,16 @@ class OpenDecay implements OpenTick {
       decided.set(name, ticks.events.reduce(adjustedLead, lead));
       for (const payload of ticks.events) events.push({ type: 'ScoreAdjusted', payload });
     }
-    return [
-      ...withLevelCrossings(events, rules).map(scoreEventRecord),
-      ...[...early].map(([ou_id, only]) =>
-        this.#scheduled({ ou_id, after: null, to: null, only }, rules.get(ou_id)),
-      ),
-    ];
+    const run = withContributions(withLevelCrossings(events, rules), rules, { leads, decided });
+    return {
+      events: [
+        ...run.events,
+        ...[...early].map(([ou_id, only]) =>
+          this.#scheduled({ ou_id, after: null, to: null, only }, rules.get(ou_id)),
+        ),
+      ],
+      commands: run.commands,
+    };
   }
 
   /** One step of a walk over the leads of an OU. */

@@ -13,10 +13,10 @@ import { bindQuery, problem, type BoundQuery } from '@lead-scoring/service';
 import { filterNotFoundMessage } from '../configuration/decision-model.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne, pageOf } from '../configuration/queries.js';
-import { loadDealScores } from '../deals/deal-scores.js';
 import { leadAnswer } from '../leads/answers.js';
 import { listFiltered } from '../leads/list-filtered.js';
 import { everyScores } from '../leads/score-range.js';
+import { loadScoresBeside } from '../leads/scores-beside.js';
 import { queryOf } from './query.js';
 import { refusalOfReferences } from './reference-model.js';
 
@@ -48,11 +48,11 @@ export function filterQueries({ readModel, configurations, now }: FilterQueryDep
         { score_type: 'engagement', sort: '-score', page: 1, limit: examples },
         { ranges: everyScores, filter: filterQuery(conditions, configuration, now()) },
       );
-      const dealScores = await loadDealScores(readModel, documents, configuration);
+      const beside = await loadScoresBeside(readModel, documents, configuration);
       return {
         total,
         filter_label: leadFilterLabel(conditions, configuration),
-        examples: documents.map((document) => leadAnswer(document, configuration, dealScores)),
+        examples: documents.map((document) => leadAnswer(document, configuration, beside)),
       };
     }),
   ];

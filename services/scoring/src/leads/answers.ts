@@ -2,19 +2,20 @@
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import { cellOf, levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { pointsByRuleset } from '../condition-rules/limits-model.js';
-import { dealScoreOf, type DealScores } from '../deals/deal-scores.js';
+import { dealScoreOf } from '../deals/deal-scores.js';
 import { leadOfKey } from '../keys.js';
 import type { LeadDocument } from './documents.js';
+import type { ScoresBeside } from './scores-beside.js';
 import type { LeadPage } from './stored-leads.js';
 
 export function pageAnswer(
   { documents, total, next_cursor }: LeadPage,
   { page, limit }: { page: number; limit: number },
   configuration: ScoringConfiguration,
-  dealScores: DealScores,
+  beside: ScoresBeside,
 ) {
   return {
-    data: documents.map((document) => leadAnswer(document, configuration, dealScores)),
+    data: documents.map((document) => leadAnswer(document, configuration, beside)),
     total,
     page,
     limit,
@@ -36,22 +37,25 @@ function inGrid(
 export function leadAnswer(
   document: LeadDocument,
   configuration: ScoringConfiguration,
-  dealScores: DealScores,
+  beside: ScoresBeside,
 ): routeDeclarations.Lead {
   const { name, fields, aliases, score, rulesets, event_count, last_activity_at, first_activity_at } =
     document;
+  const ofAccount = document.account && beside.accounts.get(document.account.account_id);
   return {
     id: leadOfKey(document._id),
     name,
     ...(fields.company && { company: fields.company.value }),
     ...(fields.title && { title: fields.title.value }),
     ...(fields.owner && { owner: fields.owner.value }),
+    ...(document.account && { account_id: document.account.account_id }),
     aliases,
     score,
     scores: {
       engagement: score,
       ...(configuration.profile && { profile: document.profile?.score ?? 0 }),
-      ...(dealScores && { deal: dealScoreOf(document, dealScores) }),
+      ...(beside.deals && { deal: dealScoreOf(document, beside.deals) }),
+      ...(ofAccount !== undefined && { account: ofAccount }),
     },
     level: levelOf(configuration.levels, score),
     ...inGrid(document, configuration),

@@ -11,6 +11,7 @@ import {
 } from '@lead-scoring/read-model';
 import type { LeadDecay, ScoreDecision } from '@lead-scoring/scoring-domain';
 import { leadKey, leadOfKey, rankKey } from '../keys.js';
+import type { LeadAccount } from '../accounts/contribution-model.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { Histogram } from './histogram-fold.js';
@@ -54,6 +55,8 @@ export interface LeadDocument extends GuardedDocument {
   profile?: LeadProfile;
   /** Keys of the deals that its events named; absent where there are none. */
   deals?: string[];
+  /** Absent for a lead that counts in no account. */
+  account?: LeadAccount;
   /** JSON text: what limits of rules have counted. Absent where they have counted nothing. */
   limit_uses?: string;
 }
@@ -129,6 +132,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
     first_offset: lead.first_offset,
     ...(lead.profile && { profile: lead.profile }),
     ...(lead.deals && { deals: [...lead.deals] }),
+    ...(lead.account && { account: lead.account }),
     partition,
     ...(lead.limit_uses && { limit_uses: JSON.stringify(lead.limit_uses) }),
   };
@@ -150,6 +154,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     offset,
     profile,
     deals,
+    account,
     limit_uses,
   } = document;
   return {
@@ -169,6 +174,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     offset,
     ...(profile && { profile }),
     ...(deals && { deals }),
+    ...(account && { account }),
     ...(limit_uses !== undefined && { limit_uses: JSON.parse(limit_uses) as LimitUses }),
   };
 }

@@ -1,6 +1,7 @@
 // Folds decisions that no event caused into a lead: pure. A decision that was folded before changes nothing.
 import type { records } from '@lead-scoring/contracts';
 import { resetsScore, withDecision } from '@lead-scoring/scoring-domain';
+import { leadAccountOf } from '../accounts/contribution-model.js';
 import { decayAfterAdjusted } from '../decays/decay-fold.js';
 import { profileAdjustmentsIn, withProfilePoints, type LeadProfile } from '../profile/state.js';
 import type { Lead, ScoreReset } from './state.js';
@@ -39,6 +40,11 @@ function withoutLimitUses(lead: Lead): Lead {
 
 function foldedProfile({ profile }: Lead, decision: records.ScoreAdjusted): LeadProfile {
   return withProfilePoints(profile, { score: decision.score, adjustments: profileAdjustmentsIn(decision) });
+}
+
+/** Folds what a lead contributes to its account. */
+export function foldContributed(lead: Lead, contributed: records.LeadContributed, offset: number): Lead {
+  return lead.offset >= offset ? lead : { ...lead, account: leadAccountOf(contributed), offset };
 }
 
 export function withReset(known: Lead['resets'], reset: ScoreReset): readonly ScoreReset[] {

@@ -37,6 +37,7 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
     offset,
     ...(profile && { profile }),
     ...(deals && { deals }),
+    ...(lead?.account && { account: lead.account }),
   };
 }
 

@@ -2,23 +2,29 @@
 import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
+import type { ContributionEvent } from '../accounts/messages.js';
 import type { LeadEvent } from '../scores/messages.js';
-import { foldAdjusted } from './fold-adjusted.js';
+import { foldAdjusted, foldContributed } from './fold-adjusted.js';
 import { foldLead } from './fold.js';
 import type { Lead } from './state.js';
 
-export type FoldedLeadEvent = LeadEvent & {
+export type FoldedLeadEvent = (LeadEvent | ContributionEvent) & {
   offset: number;
   record: FoldedRecord;
 };
 
 export function foldedLeadEvent(record: FoldedRecord): FoldedLeadEvent {
   const offset = offsetToNumber(record.offset);
-  if (record.type === records.leadScored.type)
-    return { type: 'LeadScored', payload: record.payload as records.LeadScored, offset, record };
-  return record.type === records.scoreAdjusted.type
-    ? { type: 'ScoreAdjusted', payload: record.payload as records.ScoreAdjusted, offset, record }
-    : { type: 'LeadRemoved', payload: record.payload as records.LeadRemoved, offset, record };
+  switch (record.type) {
+    case records.leadScored.type:
+      return { type: 'LeadScored', payload: record.payload as records.LeadScored, offset, record };
+    case records.scoreAdjusted.type:
+      return { type: 'ScoreAdjusted', payload: record.payload as records.ScoreAdjusted, offset, record };
+    case records.leadContributed.type:
+      return { type: 'LeadContributed', payload: record.payload as records.LeadContributed, offset, record };
+    default:
+      return { type: 'LeadRemoved', payload: record.payload as records.LeadRemoved, offset, record };
+  }
 }
 
 export interface LeadIdentity {
@@ -62,12 +68,8 @@ export class LeadBatch {
       this.changed.add(name);
       return;
     }
-    // Only a lead that is there is adjusted; one that is not was removed, and an earlier decision on it is folded once more.
-    if (event.type === 'ScoreAdjusted' && !lead) return;
-    const folded =
-      event.type === 'LeadScored' || !lead
-        ? foldLead(lead, event.payload as records.LeadScored, offset)
-        : foldAdjusted(lead, event.payload, offset);
+    const folded = foldPresent(event, lead);
+    if (!folded) return;
     this.after.set(name, folded);
     if (folded !== lead) this.changed.add(name);
   }
@@ -76,6 +78,24 @@ export class LeadBatch {
   isFirst({ payload, offset }: FoldedLeadEvent): boolean {
     const lead = this.after.get(leadName(payload.ou_id, payload.lead_id));
     return lead?.first_offset === offset || this.removed.firstOffsets.has(offset);
+  }
+}
+
+/**
+ * Folds an event of a lead that stays. Only a lead that is there is adjusted or contributes; one that is not was removed, and an
+ * earlier decision on it is folded once more: null.
+ */
+function foldPresent(
+  event: Exclude<FoldedLeadEvent, { type: 'LeadRemoved' }>,
+  lead: Lead | null,
+): Lead | null {
+  switch (event.type) {
+    case 'LeadScored':
+      return foldLead(lead, event.payload, event.offset);
+    case 'ScoreAdjusted':
+      return lead && foldAdjusted(lead, event.payload, event.offset);
+    case 'LeadContributed':
+      return lead && foldContributed(lead, event.payload, event.offset);
   }
 }
 

@@ -55,7 +55,7 @@ export class OpenHistograms {
       changed.add(open);
       if (event.type === 'LeadScored') countScored(open, event, batch.isFirst(event));
       else if (event.type === 'ScoreAdjusted') countAdjusted(open, event.payload);
-      else {
+      else if (event.type === 'LeadRemoved') {
         moveLead(open.buckets, event.payload.previous_score, null);
         moveProfile(open, batch.removed.profileScoreBefore(event), 0);
         open.leads -= 1;

@@ -28,7 +28,14 @@ import {
   type LeadDocument,
   type TimelineDocument,
 } from './documents.js';
-import { foldedLeadEvent, identityOf, LeadBatch, leadName, type LeadIdentity } from './lead-batch.js';
+import {
+  foldedLeadEvent,
+  identityOf,
+  LeadBatch,
+  leadName,
+  type FoldedLeadEvent,
+  type LeadIdentity,
+} from './lead-batch.js';
 import { OpenHistograms } from './open-histograms.js';
 import type { Lead } from './state.js';
 
@@ -177,7 +184,7 @@ export class OpenLeads implements OpenCapability {
   /** The decisions that explain scores. */
   #takeEntries({ events, removed }: LeadBatch): void {
     for (const event of events)
-      if (event.type !== 'LeadRemoved' && explainsScore(event.payload) && !removed.isOld(event))
+      if (isDecision(event) && explainsScore(event.payload) && !removed.isOld(event))
         this.#entries.put({
           _id: recordKey(event.payload.lead_id, event.offset),
           ou: uuidToBinary(event.payload.ou_id),
@@ -229,6 +236,13 @@ export class OpenLeads implements OpenCapability {
   forget(): void {
     this.#behind.forget();
   }
+}
+
+/** Whether an event changes the score of a lead that stays. */
+function isDecision(
+  event: FoldedLeadEvent,
+): event is Extract<FoldedLeadEvent, { type: 'LeadScored' | 'ScoreAdjusted' }> {
+  return event.type === 'LeadScored' || event.type === 'ScoreAdjusted';
 }
 
 function* namesOf(leads: Iterable<LeadIdentity>): Generator<string> {

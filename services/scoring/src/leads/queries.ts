@@ -6,12 +6,12 @@ import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import type { AwaitPositions } from '../visibility.js';
-import { loadDealScores } from '../deals/deal-scores.js';
 import { leadAnswer, pageAnswer } from './answers.js';
 import { filterQuery, requireFilter } from '../filters/queries.js';
 import { listByScore } from './list-by-score.js';
 import { listFiltered } from './list-filtered.js';
 import { everyLevel, everyScores, requireCell, requireLevel, scoreRange } from './score-range.js';
+import { loadScoresBeside } from './scores-beside.js';
 import { searchLeads } from './search.js';
 import { findLead, type LeadPage } from './stored-leads.js';
 
@@ -67,7 +67,7 @@ export function leadQueries({
         loadOne(configurations, context.ouId),
       ]);
       return scoreAnswer(
-        leadAnswer(found, configuration, await loadDealScores(readModel, [found], configuration)),
+        leadAnswer(found, configuration, await loadScoresBeside(readModel, [found], configuration)),
         { scoreType: query.score_type, profileScore: found.profile?.score ?? 0, configuration },
       );
     }),
@@ -76,7 +76,17 @@ export function leadQueries({
 
 /** The part of a lead's answer that is about its score. */
 function scoreAnswer(
-  { id, score, scores, level, profile_level, grid, rulesets, last_activity_at }: routeDeclarations.Lead,
+  {
+    id,
+    account_id,
+    score,
+    scores,
+    level,
+    profile_level,
+    grid,
+    rulesets,
+    last_activity_at,
+  }: routeDeclarations.Lead,
   {
     scoreType,
     profileScore,
@@ -93,6 +103,7 @@ function scoreAnswer(
       : { score, level };
   return {
     lead_id: id,
+    ...(account_id !== undefined && { account_id }),
     ...asked,
     scores,
     ...(profile_level !== undefined && { profile_level }),
@@ -113,6 +124,6 @@ async function answered(
     page,
     query,
     configuration,
-    await loadDealScores(readModel, page.documents, configuration),
+    await loadScoresBeside(readModel, page.documents, configuration),
   );
 }

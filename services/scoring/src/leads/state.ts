@@ -1,6 +1,7 @@
 // The state of a lead.
 import { leadFieldNames, type Alias, type LeadFieldName, type LeadFields } from '@lead-scoring/contracts';
 import type { LeadDecay } from '@lead-scoring/scoring-domain';
+import type { LeadAccount } from '../accounts/contribution-model.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { RulesetScores } from '@lead-scoring/scoring-domain';
@@ -31,6 +32,8 @@ export interface Lead {
   readonly profile?: LeadProfile;
   /** Keys of the deals that its events named; absent where there are none. */
   readonly deals?: readonly string[];
+  /** Absent for a lead that counts in no account. */
+  readonly account?: LeadAccount;
 }
 
 /** A reset of the score, and the score that it ended. */

@@ -24,9 +24,12 @@ export function rulesOf(event: ConfigurationEvent): string[] {
     case 'ProfileRuleUpdated':
     case 'DealRuleCreated':
     case 'DealRuleUpdated':
+    case 'AccountRuleCreated':
+    case 'AccountRuleUpdated':
       return [event.payload.rule_id];
     case 'RulesActivationChanged':
     case 'ProfileRulesActivationChanged':
+    case 'AccountRulesActivationChanged':
       return event.payload.rules.map(({ rule_id }) => rule_id);
     default:
       return [];
@@ -37,7 +40,8 @@ export function rulesOf(event: ConfigurationEvent): string[] {
 export function aboutRule(event: ConfigurationEvent, ruleId: string): ConfigurationEvent {
   switch (event.type) {
     case 'RulesActivationChanged':
-    case 'ProfileRulesActivationChanged': {
+    case 'ProfileRulesActivationChanged':
+    case 'AccountRulesActivationChanged': {
       const rules = event.payload.rules.filter(({ rule_id }) => rule_id === ruleId);
       return { ...event, payload: { ...event.payload, rules } };
     }

@@ -30,7 +30,7 @@ import { decideLeads } from './decide.js';
 import { DecidedRecords } from './decided-records.js';
 import { lateDecisions } from './documents.js';
 import { scoreRecords, type LeadCause, type LeadEvent } from './messages.js';
-import { scoreEventRecord, withLevelCrossings } from './score-events.js';
+import { scoreEventRecord, withContributions, withLevelCrossings } from './score-events.js';
 import { decideResets, type ResetDecision, type ResetRules } from './resets.js';
 import type { CompiledRules } from './rule-model.js';
 import type { DecisionSource } from './source-model.js';
@@ -111,11 +111,12 @@ class OpenScores implements OpenCapability {
       this.#rules.load(new Set(commands.map(({ ou_id }) => ou_id))),
       this.#leads.load(commands),
     ]);
+    const decided = this.#leads.decidedIn(batch);
     const decisions = decideResets(
       commands,
       (ouId, leadId) => leads.get(leadName(ouId, leadId)) ?? null,
       (ouId) => rules.get(ouId) ?? noRules,
-      this.#leads.decidedIn(batch),
+      decided,
     );
     const events = decisions.flatMap((decision): LeadEvent[] => {
       if (decision.outcome !== 'reset' || !decision.event) return [];
@@ -124,7 +125,7 @@ class OpenScores implements OpenCapability {
     });
     return {
       outcome: 'decided',
-      events: withLevelCrossings(events, rules).map(scoreEventRecord),
+      ...withContributions(withLevelCrossings(events, rules), rules, { leads, decided }),
       replies: incoming.flatMap((to, index) => {
         const decision = decisions[index];
         return decision ? [{ to, reply: resetReply(to.payload as records.ResetScores, decision) }] : [];
@@ -164,13 +165,17 @@ class OpenScores implements OpenCapability {
         outcome: 'split',
         reason: `more than ${String(this.#maximumMatches)} rules match in one batch, or very many deals are named in it`,
       };
+    const contributed = withContributions(withLevelCrossings(events, rules), rules, {
+      causes,
+      leads: before,
+    });
     return {
       outcome: 'decided',
       events: [
-        ...withLevelCrossings(events, rules).map(scoreEventRecord),
+        ...contributed.events,
         ...deals.ignored.map((payload) => scoreEventRecord({ type: 'DealsIgnored', payload })),
       ],
-      ...(deals.commands.length > 0 && { commands: deals.commands.map(dealCommandRecord) }),
+      commands: [...contributed.commands, ...deals.commands.map(dealCommandRecord)],
     };
   }
 

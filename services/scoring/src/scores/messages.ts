@@ -1,5 +1,6 @@
 // The events of ingest that scoring decides on, and scoring's events of leads.
 import { records } from '@lead-scoring/contracts';
+import type { ContributionEvent } from '../accounts/messages.js';
 import type { DecisionSource } from './source-model.js';
 
 export type LeadCause = (
@@ -16,10 +17,11 @@ export type CausedEvent =
 
 export type LeadEvent = CausedEvent | { type: 'ScoreAdjusted'; payload: records.ScoreAdjusted };
 
-/** What the score policy appends: a crossing of levels follows its decision. */
+/** What the score policy appends: a crossing of levels follows its decision, and contributions to accounts come last. */
 export type ScoreEvent =
   | LeadEvent
   | { type: 'LeadLevelChanged'; payload: records.LeadLevelChanged }
+  | ContributionEvent
   | { type: 'DealsIgnored'; payload: records.DealsIgnored };
 
 /** The record declarations of scoring's events of leads, from which leads are folded. */
@@ -27,6 +29,7 @@ export const leadRecords = {
   LeadScored: records.leadScored,
   ScoreAdjusted: records.scoreAdjusted,
   LeadRemoved: records.leadRemoved,
+  LeadContributed: records.leadContributed,
 } as const;
 
 export const scoreRecords = {

@@ -9,6 +9,7 @@ import {
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import type { Rule } from '../configuration/state.js';
+import { compileAccounts, type CompiledAccounts } from '../accounts/compiled-model.js';
 import { compileProfile, type CompiledProfile } from '../profile/profile-model.js';
 import { compileLimits, type CompiledLimits } from './limits-model.js';
 
@@ -21,6 +22,8 @@ export interface CompiledRules {
   readonly version: number;
   /** Null for an OU that has never configured profile scoring. */
   readonly profile: CompiledProfile | null;
+  /** Null for an OU without account scoring. */
+  readonly accounts: CompiledAccounts | null;
   /** The levels of the same version: a decision that crosses one of their bounds is told of. */
   readonly levels: ScoringConfiguration['levels'];
   readonly profileLevels: ScoringConfiguration['levels'];
@@ -57,6 +60,7 @@ export function compileRules(configuration: ScoringConfiguration): CompiledRules
   return {
     version: configuration.version,
     profile: compileProfile(configuration),
+    accounts: compileAccounts(configuration),
     levels: configuration.levels,
     limits: compileLimits(configuration),
     decays: compileRulesOfDecay(configuration),

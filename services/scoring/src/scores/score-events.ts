@@ -1,8 +1,12 @@
-// The events of leads as records, with the crossings of levels that follow them.
-import type { RecordDeclaration } from '@lead-scoring/contracts';
+// The events of leads as records, with the crossings of levels and the contributions to accounts that follow them.
+import { records, type RecordDeclaration } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import { leadAccountOf } from '../accounts/contribution-model.js';
+import { contributionsOf } from '../accounts/decide-contributions.js';
+import { leadName } from '../leads/lead-batch.js';
+import type { Lead } from '../leads/state.js';
 import { withCrossings } from '../levels/crossings.js';
-import { scoreRecords, type LeadEvent, type ScoreEvent } from './messages.js';
+import { scoreRecords, type LeadCause, type LeadEvent, type ScoreEvent } from './messages.js';
 import type { CompiledRules } from './rule-model.js';
 
 export function withLevelCrossings(
@@ -20,6 +24,51 @@ function hasLevels(rules: ReadonlyMap<string, CompiledRules>): boolean {
   for (const { levels, profileLevels } of rules.values())
     if (levels.length > 0 || profileLevels.length > 0) return true;
   return false;
+}
+
+export interface DecidedLeads {
+  /** What ingest recorded, where that was decided. */
+  readonly causes?: readonly LeadCause[];
+  /** The leads before the batch. */
+  readonly leads: ReadonlyMap<string, Lead | null>;
+  /** The leads as the batch has decided on them so far: they take what is contributed now. */
+  readonly decided?: Map<string, Lead>;
+}
+
+/** The records of decisions: the events, and what their leads contribute to accounts. */
+export function withContributions(
+  events: readonly ScoreEvent[],
+  rules: ReadonlyMap<string, CompiledRules>,
+  { causes = [], leads, decided }: DecidedLeads,
+): { events: OutgoingRecord[]; commands: OutgoingRecord[] } {
+  const own = events.map(scoreEventRecord);
+  if (!mayContribute(events, rules)) return { events: own, commands: [] };
+  const leadBefore = (ouId: string, leadId: string) => {
+    const name = leadName(ouId, leadId);
+    return decided?.get(name) ?? leads.get(name) ?? null;
+  };
+  const contributed = contributionsOf(events, causes, {
+    contributes: (ouId) => (rules.get(ouId)?.accounts ?? null) !== null,
+    versionOf: (ouId) => rules.get(ouId)?.version ?? 0,
+    leadBefore,
+  });
+  for (const { payload } of contributed.events) {
+    const lead = leadBefore(payload.ou_id, payload.lead_id);
+    if (lead && decided)
+      decided.set(leadName(payload.ou_id, payload.lead_id), { ...lead, account: leadAccountOf(payload) });
+  }
+  return {
+    events: [...own, ...contributed.events.map(scoreEventRecord)],
+    commands: contributed.commands.map((payload) =>
+      outgoing(records.contributeToAccount, { key: payload.account_id, payload }),
+    ),
+  };
+}
+
+/** Whether an OU of the batch has account scoring, or a lead is removed, which may be in an account from when it had. */
+function mayContribute(events: readonly ScoreEvent[], rules: ReadonlyMap<string, CompiledRules>): boolean {
+  for (const { accounts } of rules.values()) if (accounts) return true;
+  return events.some(({ type }) => type === 'LeadRemoved');
 }
 
 export function scoreEventRecord({ type, payload }: ScoreEvent): OutgoingRecord {

@@ -207,3 +207,43 @@ export const resetScores = (lead: string, more: Partial<records.ResetScores> = {
   requested_at: at,
   ...more,
 });
+
+/** An account rule of the ruleset "Companies". */
+export const createAccountRule = (
+  name: string,
+  conditions: AttributeFilter[],
+  more: Partial<records.CreateAccountRule> = {},
+): ConfigurationCommand => ({
+  type: 'CreateAccountRule',
+  payload: {
+    ou_id: ouId,
+    rule_id: idOf(name),
+    ruleset_id: idOf('Companies'),
+    conditions,
+    weight: 20,
+    requested_at: at,
+    ...more,
+  },
+});
+
+export const setAccountRulesActive = (names: string[], active?: boolean): ConfigurationCommand => ({
+  type: 'SetAccountRulesActive',
+  payload: {
+    ou_id: ouId,
+    rule_ids: names.map(idOf),
+    ...(active !== undefined && { active }),
+    requested_at: at,
+  },
+});
+
+export const setRollUp = (
+  method: records.SetAccountRollUp['roll_up']['method'],
+  leads?: number,
+): ConfigurationCommand => ({
+  type: 'SetAccountRollUp',
+  payload: {
+    ou_id: ouId,
+    roll_up: { method, ...(leads !== undefined && { leads }) },
+    requested_at: at,
+  },
+});

@@ -1,0 +1,102 @@
+// Accounts with their scores, and the reasons for them.
+import { z } from 'zod';
+import {
+  cursorParameter,
+  id,
+  inOrder,
+  name,
+  numberParameter,
+  page,
+  pageParameters,
+  score,
+  time,
+} from '../common.js';
+import { accountIdentity, accountLimits, rollUp } from '../vocabulary/accounts.js';
+import { profileValue } from '../vocabulary/profile.js';
+import { defineRoute, viewer } from './route.js';
+
+const shared = { owner: 'scoring', kind: 'query', access: viewer, tag: 'Accounts' } as const;
+
+const accountFields = {
+  id,
+  name: z.string().max(500).describe('The latest name or company that events gave, else the key.'),
+  ...accountIdentity,
+  score,
+  leads: z.int().min(1).describe('Leads that count in it.'),
+  created_at: time.describe('When the first lead came to count in it.'),
+  updated_at: time.describe('The time of the last decision on it.'),
+};
+
+export const account = z.strictObject(accountFields).meta({ id: 'Account' });
+export type Account = z.infer<typeof account>;
+
+const bound = numberParameter(-2_147_483_648, 2_147_483_647);
+
+export const listAccounts = defineRoute({
+  ...shared,
+  name: 'listAccounts',
+  method: 'GET',
+  path: '/accounts',
+  summary: 'Accounts with their scores, highest first',
+  description:
+    "A lead counts in the account of its first e-mail address that is not of a free-mail provider, or in the account that the latest of its events named: metadata.account is a domain, a key of your own, or an object with `domain` or `id` beside further fields of the account. Accounts are there once account scoring is configured, each from its leads' next events on.",
+  query: inOrder({
+    min_score: bound.optional(),
+    max_score: bound.optional(),
+    q: name(200).optional().describe('Text within name or key.'),
+    sort: z.enum(['score', '-score']).default('-score').describe('A minus in front: descending.'),
+    ...pageParameters,
+    cursor: cursorParameter,
+  }),
+  responses: { 200: { description: 'Accounts', schema: page(account) } },
+  problems: [],
+});
+
+/** The most leads in the answer about an account. */
+export const shownAccountLeads = 25;
+
+export const getAccount = defineRoute({
+  ...shared,
+  name: 'getAccount',
+  method: 'GET',
+  path: '/accounts/{id}',
+  summary: 'An account, its score and why it has it',
+  parameters: z.strictObject({ id }),
+  responses: {
+    200: {
+      description: 'The account',
+      schema: z
+        .strictObject({
+          ...accountFields,
+          fields: z
+            .record(z.string().max(50), profileValue)
+            .describe(`Values that events gave, at most ${String(accountLimits.fields)}.`),
+          roll_up: rollUp.extend({ points: z.int().describe('What the scores of the leads give.') }),
+          rules: z
+            .array(
+              z.strictObject({
+                rule_id: id,
+                rule_version: z.int().min(1),
+                ruleset_id: id,
+                label: z.string().max(100).optional(),
+                filter_label: z.string().max(50_000).optional(),
+                points: z.int(),
+              }),
+            )
+            .max(5_000)
+            .describe('The rules that give it points, in the order in which they began to match.'),
+          top_leads: z
+            .array(z.strictObject({ lead_id: id, name: z.string().max(512), score }))
+            .max(shownAccountLeads)
+            .describe('The leads with the highest scores.'),
+          unattributed: z
+            .int()
+            .describe('The score minus the points of the roll-up and of the rules: always 0.'),
+          configuration_version: z.int().min(0).describe('The version that made the last decision.'),
+        })
+        .meta({ id: 'AccountWithReasons' }),
+    },
+  },
+  problems: ['account_not_found'],
+});
+export type AccountWithReasons = z.infer<(typeof getAccount)['responses'][200]['schema']>;

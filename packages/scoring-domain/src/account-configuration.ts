@@ -1,0 +1,62 @@
+// The account part of an OU's scoring configuration: rules over accounts and the roll-up, folded from their events. Pure.
+import type { records, RollUp } from '@lead-scoring/contracts';
+import { newConditionRule, withRulesActive, type ConditionRule } from './condition-rules.js';
+
+/** The text in an explanation at the place of an event type, for an account rule. */
+export const accountEventType = 'Account';
+
+export interface AccountConfiguration {
+  /** In the order of their creation. */
+  readonly rules: ReadonlyMap<string, ConditionRule>;
+  /** null until it is set for the first time. */
+  readonly roll_up: RollUp | null;
+}
+
+export const noAccounts: AccountConfiguration = { rules: new Map(), roll_up: null };
+
+/** The roll-up where none was set. */
+export const defaultRollUp: RollUp = { method: 'sum' };
+
+export type AccountConfigurationEvent =
+  | { type: 'AccountRuleCreated'; payload: records.AccountRuleCreated }
+  | { type: 'AccountRuleUpdated'; payload: records.AccountRuleUpdated }
+  | { type: 'AccountRulesActivationChanged'; payload: records.AccountRulesActivationChanged }
+  | { type: 'AccountRollUpSet'; payload: records.AccountRollUpSet };
+
+/** Folds an event. The state before is not changed. */
+export function evolveAccounts(
+  accounts: AccountConfiguration,
+  { type, payload }: AccountConfigurationEvent,
+): AccountConfiguration {
+  switch (type) {
+    case 'AccountRuleCreated':
+      return {
+        ...accounts,
+        rules: new Map(accounts.rules).set(payload.rule_id, newConditionRule(payload)),
+      };
+    case 'AccountRuleUpdated': {
+      const known = accounts.rules.get(payload.rule_id);
+      if (!known) return accounts;
+      const changed = { ...newConditionRule(payload), created_at: known.created_at };
+      return { ...accounts, rules: new Map(accounts.rules).set(payload.rule_id, changed) };
+    }
+    case 'AccountRulesActivationChanged':
+      return { ...accounts, rules: withRulesActive(accounts.rules, payload) };
+    case 'AccountRollUpSet':
+      return { ...accounts, roll_up: payload.roll_up };
+  }
+}
+
+/** The account part as it is stored in JSON. */
+export interface PackedAccounts {
+  rules: ConditionRule[];
+  roll_up: RollUp | null;
+}
+
+export function packedAccounts({ rules, roll_up }: AccountConfiguration): PackedAccounts {
+  return { rules: [...rules.values()], roll_up };
+}
+
+export function unpackedAccounts({ rules, roll_up }: PackedAccounts): AccountConfiguration {
+  return { rules: new Map(rules.map((rule) => [rule.id, rule])), roll_up };
+}

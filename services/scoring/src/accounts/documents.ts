@@ -1,0 +1,127 @@
+// The documents of accounts, and of the leads that count in them.
+import type { AccountKind, RollUp } from '@lead-scoring/contracts';
+import {
+  bytesOf,
+  defineCollection,
+  orderedKey,
+  packJson,
+  readUuid,
+  unpackJson,
+  uuidBytes,
+  type Binary,
+  type GuardedDocument,
+} from '@lead-scoring/read-model';
+import type { ProfileValues } from '@lead-scoring/scoring-domain';
+import type { GivenPoints } from '../condition-rules/points-model.js';
+import { leadKey, leadOfKey, rankKey } from '../keys.js';
+import type { LeadScores } from './rollup-model.js';
+import { accountNameOf, type Account } from './state.js';
+
+/** `_id` is leadKey of OU and account. */
+export interface AccountDocument extends GuardedDocument {
+  _id: Binary;
+  /** rankKey: the account's rank in its OU's order of scores. */
+  rank: Binary;
+  /** Name and key lower-cased, a line each. */
+  search: string;
+  account_kind: AccountKind;
+  account_key: string;
+  score: number;
+  leads: number;
+  /** JSON text: bucket, leads, sum, bucket … */
+  scores: string;
+  leads_points: number;
+  roll_up: RollUp;
+  given: GivenPoints[];
+  values: ProfileValues;
+  created_at: string;
+  updated_at: string;
+  configuration_version: number;
+}
+
+/** A lead that counts in an account; `_id` is accountLeadKey. */
+export interface AccountLeadDocument extends GuardedDocument {
+  _id: Binary;
+  /** rankKey of account, score and lead: the lead's rank in the account's order of scores. */
+  rank: Binary;
+  score: number;
+}
+
+export const accounts = defineCollection<AccountDocument>({
+  name: 'accounts',
+  indexes: [{ key: { rank: 1 } }],
+});
+export const accountLeads = defineCollection<AccountLeadDocument>({
+  name: 'account_leads',
+  indexes: [{ key: { rank: 1 } }],
+});
+
+export function accountLeadKey(accountId: string, leadId: string): Binary {
+  return orderedKey([accountId, leadId]);
+}
+
+export function leadOfAccountLeadKey(key: Binary): string {
+  return readUuid(bytesOf(key), uuidBytes);
+}
+
+export function toAccountDocument(account: Account, partition: number): AccountDocument {
+  const { id, ou_id, account_kind, account_key, score, leads, leads_points, roll_up, offset } = account;
+  const { created_at, updated_at, configuration_version } = account;
+  return {
+    _id: leadKey(ou_id, id),
+    rank: rankKey(ou_id, score, id),
+    search: `${accountNameOf(account)}\n${account_key}`.toLowerCase(),
+    account_kind,
+    account_key,
+    score,
+    leads,
+    scores: packScores(account.scores),
+    leads_points,
+    roll_up,
+    given: [...account.given],
+    values: account.values,
+    created_at,
+    updated_at,
+    configuration_version,
+    partition,
+    offset,
+  };
+}
+
+export function toAccount(document: AccountDocument, ouId: string): Account {
+  const { account_kind, account_key, score, leads, leads_points, roll_up, given, values, offset } = document;
+  const { created_at, updated_at, configuration_version } = document;
+  return {
+    id: leadOfKey(document._id),
+    ou_id: ouId,
+    account_kind,
+    account_key,
+    score,
+    leads,
+    scores: unpackScores(document.scores),
+    leads_points,
+    roll_up,
+    given,
+    values,
+    created_at,
+    updated_at,
+    configuration_version,
+    offset,
+  };
+}
+
+function packScores(scores: LeadScores): string {
+  return packJson(
+    [...scores]
+      .sort(([one], [other]) => one - other)
+      .flatMap(([bucket, { leads, sum }]) => [bucket, leads, sum]),
+  );
+}
+
+function unpackScores(text: string): LeadScores {
+  const numbers = unpackJson(text) as number[];
+  const scores = new Map<number, { leads: number; sum: number }>();
+  for (let index = 0; index < numbers.length; index += 3)
+    scores.set(numbers[index] ?? 0, { leads: numbers[index + 1] ?? 0, sum: numbers[index + 2] ?? 0 });
+  return scores;
+}

@@ -1,0 +1,139 @@
+// Lists of account rulesets and rules, the roll-up, tests of account rules, and accounts with the reasons for their scores.
+import { routeDeclarations, routes, type JsonObject } from '@lead-scoring/contracts';
+import type { ReadModel } from '@lead-scoring/read-model';
+import {
+  defaultRollUp,
+  noAccounts,
+  ruleWordsAsOf,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { testConditionRules } from '../condition-rules/tests-model.js';
+import { sumOfPoints, type GivenPoints } from '../condition-rules/points-model.js';
+import type { PublishedConfigurations } from '../configuration/published.js';
+import { loadOne, pageOf } from '../configuration/queries.js';
+import { rulesetsOf } from '../configuration/state.js';
+import { accountFields, accountNameOf, type Account } from './state.js';
+import { findAccount, highestLeads, listAccounts } from './stored-accounts.js';
+
+export interface AccountQueryDependencies {
+  readModel: ReadModel;
+  configurations: PublishedConfigurations;
+}
+
+export function accountQueries({ readModel, configurations }: AccountQueryDependencies): BoundQuery[] {
+  return [
+    ...accountConfigurationQueries(configurations),
+    bindQuery(routes.testAccount, async ({ body, context }) => {
+      const { accounts = noAccounts, rulesets } = await loadOne(configurations, context.ouId);
+      const ofAccount =
+        body.account_id === undefined
+          ? {}
+          : fieldsOf(await findAccount(readModel, context.ouId, body.account_id));
+      const account: JsonObject = { ...ofAccount, ...body.account };
+      return {
+        ...testConditionRules(
+          { noun: 'account', fields: account },
+          accounts.rules.values(),
+          rulesets,
+          body.rules ?? [],
+        ),
+        account: account as routeDeclarations.AccountTest['account'],
+      };
+    }),
+    bindQuery(routes.listAccounts, async ({ query, context }) => {
+      const { found, total, next_cursor } = await listAccounts(readModel, context.ouId, query);
+      return {
+        data: found.map(accountAnswer),
+        total,
+        page: query.page,
+        limit: query.limit,
+        ...(next_cursor !== undefined && { next_cursor }),
+      };
+    }),
+    bindQuery(routes.getAccount, async ({ params, context }) => {
+      const [account, configuration] = await Promise.all([
+        findAccount(readModel, context.ouId, params.id),
+        loadOne(configurations, context.ouId),
+      ]);
+      return {
+        ...reasonsOf(account, configuration),
+        top_leads: await highestLeads(readModel, account, routeDeclarations.shownAccountLeads),
+      };
+    }),
+  ];
+}
+
+function accountConfigurationQueries(configurations: PublishedConfigurations): BoundQuery[] {
+  return [
+    bindQuery(routes.listAccountRulesets, async ({ query, context }) =>
+      pageOf(rulesetsOf(await loadOne(configurations, context.ouId), 'account'), query),
+    ),
+    bindQuery(routes.listAccountRules, async ({ query, context }) => {
+      const { accounts = noAccounts } = await loadOne(configurations, context.ouId);
+      const ruleset = query.ruleset_id?.toLowerCase();
+      const rules = [...accounts.rules.values()];
+      return pageOf(
+        rules.filter(({ ruleset_id }) => ruleset === undefined || ruleset_id === ruleset),
+        query,
+      );
+    }),
+    bindQuery(routes.getAccountRollUp, async ({ context }) => {
+      const { accounts = noAccounts } = await loadOne(configurations, context.ouId);
+      return { roll_up: accounts.roll_up ?? defaultRollUp };
+    }),
+  ];
+}
+
+function fieldsOf(account: Account): JsonObject {
+  return accountFields(account, { leads: account.leads, leads_score: account.leads_points });
+}
+
+function accountAnswer(account: Account): routeDeclarations.Account {
+  const { id, account_kind, account_key, score, leads, created_at, updated_at } = account;
+  return {
+    id,
+    name: accountNameOf(account),
+    account_kind,
+    account_key,
+    score,
+    leads,
+    created_at,
+    updated_at,
+  };
+}
+
+/** The score of an account with what makes it. */
+function reasonsOf(
+  account: Account,
+  configuration: ScoringConfiguration,
+): Omit<routeDeclarations.AccountWithReasons, 'top_leads'> {
+  const { score, leads_points, given, configuration_version } = account;
+  return {
+    ...accountAnswer(account),
+    fields: Object.fromEntries(account.values.map(({ field, value }) => [field, value])),
+    roll_up: { ...account.roll_up, points: leads_points },
+    rules: given.map((points) => ruleAnswer(points, configuration)),
+    unattributed: score - leads_points - sumOfPoints(given),
+    configuration_version,
+  };
+}
+
+/** The points of a rule, in the rule's present words; a rule that was deleted since has its last ones. */
+function ruleAnswer(
+  { rule_id, rule_version, ruleset_id, points }: GivenPoints,
+  configuration: ScoringConfiguration,
+): routeDeclarations.AccountWithReasons['rules'][number] {
+  const { label, filter_label } =
+    (configuration.accounts ?? noAccounts).rules.get(rule_id) ??
+    ruleWordsAsOf(configuration, rule_id, rule_version) ??
+    {};
+  return {
+    rule_id,
+    rule_version,
+    ruleset_id,
+    ...(label !== undefined && { label }),
+    ...(filter_label !== undefined && { filter_label }),
+    points,
+  };
+}
