@@ -148,12 +148,10 @@ describe('an id whose alias was linked to another lead names that lead', () => {
           },
           { token: unit.adminToken },
         );
-        // Fields that differ in every answer: new secrets and times, and the score that a reset has ended.
-        const { token, share_url, expires_at, at, score_reset_at, previous_score, ...rest } = body as Record<
-          string,
-          unknown
-        >;
-        const made = [token, share_url, expires_at, at, score_reset_at, previous_score];
+        // Fields that differ in every answer: new secrets and times, the end of a forecast, and the score that a reset has ended.
+        const { token, share_url, expires_at, at, until, score_reset_at, previous_score, ...rest } =
+          body as Record<string, unknown>;
+        const made = [token, share_url, expires_at, at, until, score_reset_at, previous_score];
         return { status, body: rest, made: made.map((one) => typeof one) };
       };
       const own = await ask(unit.leadId);
@@ -261,13 +259,15 @@ describe('the credential that requested a change is recorded with the change', (
     );
     expect(switched.status).toBe(200);
     // The walk changes an engagement rule.
-    const reweighed = await send(
-      system,
-      'updateRule',
-      { parameters: { id: unit.accountRuleId }, body: { weight: 8 } },
-      { token: unit.adminToken },
-    );
-    expect(reweighed.status).toBe(200);
+    for (const id of [unit.profileRuleId, unit.dealRuleId, unit.accountRuleId]) {
+      const reweighed = await send(
+        system,
+        'updateRule',
+        { parameters: { id }, body: { weight: 8 } },
+        { token: unit.adminToken },
+      );
+      expect(reweighed.status).toBe(200);
+    }
     const places = new Set(
       recordDeclarations
         .filter(

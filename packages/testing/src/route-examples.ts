@@ -43,6 +43,7 @@ export interface Unit {
   decayId: string;
   idleDecayId: string;
   dealRulesetId: string;
+  dealRuleId: string;
   /** A deal that the events of both leads name. */
   dealId: string;
   leadId: string;
@@ -371,7 +372,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     { body: { name: `Deal ruleset ${mark}`, score_type: 'deal', active: true } },
     unit,
   );
-  await made<{ id: string }>(
+  const dealRule = await made<{ id: string }>(
     'createRule',
     {
       body: {
@@ -516,6 +517,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     profileRulesetId: profileRuleset.id,
     profileRuleId: profileRule.id,
     dealRulesetId: dealRuleset.id,
+    dealRuleId: dealRule.id,
     dealId,
     accountRulesetId: accountRuleset.id,
     accountRuleId: accountRule.id,
