@@ -7,7 +7,7 @@ import {
   type JsonValue,
   type routeDeclarations,
 } from '@lead-scoring/contracts';
-import type { KeptRule, RuleKind } from './rule-kinds.js';
+import type { KeptRule, RuleKind } from './rule-kinds-model.js';
 
 type Change = routeDeclarations.ConfigurationChange;
 type SectionChanges = routeDeclarations.ConfigurationSectionChanges;

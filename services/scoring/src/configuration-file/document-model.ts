@@ -17,7 +17,7 @@ import {
   profileRules,
   type KeptRule,
   type RuleKind,
-} from './rule-kinds.js';
+} from './rule-kinds-model.js';
 
 export function documentOf(configuration: ScoringConfiguration): Required<records.ConfigurationFile> {
   const { levels, decays = noDecays, profile = noProfile, filters } = configuration;

@@ -16,7 +16,7 @@ import { nameTaken } from '../configuration/decision-model.js';
 import type { Refusal } from '../configuration/messages.js';
 import { lengthOfConditions, maximumFiltersLength, tooLong, tooManyFilters } from '../filters/decide.js';
 import { refusalOfReferences } from '../filters/reference-model.js';
-import { canonicalText } from './canonical-text.js';
+import { canonicalText } from './canonical-text-model.js';
 import { inPlace, quoted, unknownRuleset, type Plan } from './plan.js';
 
 /** Planned last: filters name the rulesets and levels that the document makes. */

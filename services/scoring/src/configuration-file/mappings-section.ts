@@ -3,7 +3,7 @@ import { profileLimits, type records } from '@lead-scoring/contracts';
 import { noProfile, type ProfileMapping } from '@lead-scoring/scoring-domain';
 import type { Refusal } from '../configuration/messages.js';
 import { duplicateMapping, readsTheSame, tooManyMappings } from '../profile/decide-configuration.js';
-import { canonicalText } from './canonical-text.js';
+import { canonicalText } from './canonical-text-model.js';
 import { inPlace, type Plan } from './plan.js';
 
 type FileMapping = records.FileMapping;

@@ -1,5 +1,5 @@
 // Finds the rules of a document again among those that there are. Pure.
-import { fileRuleOf, withoutDefaults, type KeptRule, type RuleKind } from './rule-kinds.js';
+import { fileRuleOf, withoutDefaults, type KeptRule, type RuleKind } from './rule-kinds-model.js';
 
 export interface RulePairs<FileRule, Kept> {
   /** Each rule of the document, in its order, with the rule that it is now; undefined: it is new. */

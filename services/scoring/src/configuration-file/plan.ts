@@ -8,7 +8,7 @@ import {
 } from '@lead-scoring/scoring-domain';
 import type { Refusal } from '../configuration/messages.js';
 import { ChangeList } from './change-model.js';
-import type { Stamp } from './rule-kinds.js';
+import type { Stamp } from './rule-kinds-model.js';
 
 export class Plan {
   readonly events: ConfigurationEvent[] = [];

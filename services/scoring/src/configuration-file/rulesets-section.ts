@@ -9,7 +9,7 @@ import {
 import { nameTaken } from '../configuration/decision-model.js';
 import type { Refusal } from '../configuration/messages.js';
 import { rulesetsOf, type Ruleset } from '../configuration/state.js';
-import { canonicalText } from './canonical-text.js';
+import { canonicalText } from './canonical-text-model.js';
 import { wordsOfRule } from './change-model.js';
 import { pairRules } from './pair-model.js';
 import { inPlace, quoted, type Place, type Plan } from './plan.js';
@@ -22,7 +22,7 @@ import {
   withoutDefaults,
   type KeptRule,
   type RuleKind,
-} from './rule-kinds.js';
+} from './rule-kinds-model.js';
 
 type FileRuleset<FileRule> = records.FileRuleset<FileRule>;
 

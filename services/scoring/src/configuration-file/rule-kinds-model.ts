@@ -12,7 +12,7 @@ import { neverCounts } from '../configuration/decision-model.js';
 import type { Refusal } from '../configuration/messages.js';
 import type { Rule, Ruleset } from '../configuration/state.js';
 import { refusalOfDealConditions } from '../deals/decide-rule.js';
-import { canonicalText } from './canonical-text.js';
+import { canonicalText } from './canonical-text-model.js';
 
 /** A rule of any kind as the configuration holds it. */
 export interface KeptRule {
