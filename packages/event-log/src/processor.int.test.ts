@@ -260,7 +260,7 @@ describe('a processor', () => {
     expect(disturbances).toBeGreaterThan(30);
     expect(processor.fatal).toEqual([]);
     await expectOnceEach(ids, stores);
-  }, 90_000);
+  }, 240_000);
 
   test('a rebuild command is handed to the service by each partition, and deciding goes on', async () => {
     const taken: string[] = [];

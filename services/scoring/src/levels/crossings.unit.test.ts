@@ -208,6 +208,9 @@ describe('however events are divided', () => {
               scores.delete(payload.lead_id);
               levelIds.delete(payload.lead_id);
               break;
+            case 'LeadContributed':
+            case 'DealsIgnored':
+              break;
             case 'ScoreAdjusted':
               throw new Error('events of a lead adjust no score');
           }
