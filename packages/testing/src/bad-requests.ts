@@ -244,7 +244,7 @@ function poisons(type: string, format: string | undefined): [title: string, json
 }
 
 /** Parameters that take any text, so that most values which are invalid elsewhere are valid here. */
-const freeText = ['q', 'owner', 'alias', 'event_type'];
+const freeText = ['q', 'owner', 'alias', 'event_type', 'stage'];
 
 /** Each query parameter with invalid values, and undeclared parameters. */
 export function badQueries(name: RouteName, unit: Unit): BadRequest[] {

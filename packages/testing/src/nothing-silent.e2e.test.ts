@@ -171,6 +171,11 @@ const unanswered = new Set([
   'ForgetLead',
   'BeginDelivery',
   'ContinueJob',
+  'RecordDeal',
+  'ForgetDealLead',
+  'ContributeToAccount',
+  'ScheduleDecays',
+  'RunDecay',
   'RecordSiteAnalysis',
   // Answered when the message has been sent; an unknown channel is sent none.
   'TestChannel',
