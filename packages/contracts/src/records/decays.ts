@@ -87,6 +87,11 @@ export const scheduleDecays = defineRecord({
     partition,
     version: z.int().min(1).describe('The version of the configuration in which the decay rules changed.'),
     after: id.nullable().describe('The last lead of the step before; null in the first step.'),
+    until: time
+      .optional()
+      .describe(
+        'Up to this time a partition that does not know the version yet sends the step to itself again.',
+      ),
   }),
 });
 export type ScheduleDecays = PayloadOf<typeof scheduleDecays>;

@@ -4,6 +4,7 @@ import { tick, type CapabilityDecision, type OpenTick, type PartitionScope } fro
 import { records } from '@lead-scoring/contracts';
 import {
   outgoing,
+  pause,
   type IncomingRecord,
   type OutgoingRecord,
   type RecordWriter,
@@ -58,6 +59,8 @@ export function decayTick({ leads, configurations, timing, ...dependencies }: De
 
 /** Ticks of one lead in one command: more are left to the next. */
 const maximumTicks = 100;
+/** Milliseconds before a step that waits for the publication of a change is sent again. */
+const publicationPauseMs = 50;
 /** Decisions of one command: leads beyond them are left to the next. */
 const maximumDecisions = 5_000;
 
@@ -99,11 +102,11 @@ class OpenDecay implements OpenTick {
     const commands: OutgoingRecord[] = [];
     this.#isBehind = true;
     const decided = this.leads.decidedIn(batch);
-    for (const { type, payload } of incoming) {
+    for (const { type, payload, headers } of incoming) {
       const step =
         type === records.runDecay.type
           ? this.#run(payload as records.RunDecay, rules, { leads, decided })
-          : await this.#schedule(payload as records.ScheduleDecays, rules);
+          : await this.#schedule(payload as records.ScheduleDecays, headers.time, rules);
       decision.push(...step.events);
       commands.push(...step.commands);
     }
@@ -145,23 +148,34 @@ class OpenDecay implements OpenTick {
     };
   }
 
-  /** One step of a walk over the leads of an OU. */
+  /**
+   * One step of a walk over the leads of an OU.
+   * @throws Error for a version that was not published in time: the step becomes a dead letter, to be sent again later
+   */
   async #schedule(
     command: records.ScheduleDecays,
+    sentAt: string,
     rules: ReadonlyMap<string, CompiledRules>,
   ): Promise<{ events: OutgoingRecord[]; commands: OutgoingRecord[] }> {
-    const { ou_id, partition, version, after } = command;
+    const { ou_id, version, after, until } = command;
     const own = rules.get(ou_id);
     const known = own?.decays?.version ?? 0;
     // The change is committed, and not published yet: the leads would get the times of the rules of before.
-    if (known < version) return { events: [], commands: [this.#step(command)] };
+    if (known < version) {
+      if (until === undefined || sentAt > until)
+        throw new Error(
+          `The configuration of ${ou_id} is at decay rules of version ${known}, not ${version}.`,
+        );
+      await pause(publicationPauseMs);
+      return { events: [], commands: [this.#step(command)] };
+    }
     // A later change has a walk of its own.
     if (known > version) return { events: [], commands: [] };
     const found = await this.leads.idsAfter(ou_id, after, records.maximumDecayLeads);
     const last = found.length < records.maximumDecayLeads ? null : (found.at(-1) ?? null);
     return {
       events: [this.#scheduled({ ou_id, after, to: last }, own)],
-      commands: last === null ? [] : [this.#step({ ou_id, partition, version, after: last })],
+      commands: last === null ? [] : [this.#step({ ...command, after: last })],
     };
   }
 

@@ -201,11 +201,16 @@ describe('periods', () => {
     expect(walksOf(known, decision.outcome === 'done' ? decision.events : [], 3)).toEqual([]);
   });
 
+  const tenMinutesAfter = (moment: string) => new Date(Date.parse(moment) + 600_000).toISOString();
+
   test('every other change walks over the leads of each partition', () => {
     const decision = decide(after(createDecay('Quiet')), deleteDecay('Quiet', { requested_at: later }));
     const walks = walksOf(after(createDecay('Quiet')), decision.outcome === 'done' ? decision.events : [], 3);
     expect(walks.map(({ partition, payload }) => [partition, payload])).toEqual(
-      [0, 1, 2].map((partition) => [partition, { ou_id: ouId, partition, version: 2, after: null }]),
+      [0, 1, 2].map((partition) => [
+        partition,
+        { ou_id: ouId, partition, version: 2, after: null, until: tenMinutesAfter(later) },
+      ]),
     );
   });
 

@@ -7,6 +7,9 @@ import {
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 
+/** A change is published once its partition has folded it: after a crash, when another process has taken the partition over. */
+const publishedWithinMs = 10 * 60_000;
+
 /** The first step of each walk; none where no tick has changed. */
 export function walksOf(
   before: ScoringConfiguration,
@@ -16,11 +19,13 @@ export function walksOf(
   const { ou_id } = before;
   const version = events.reduce(evolveConfiguration, before).decays?.version ?? 0;
   if (version === (before.decays?.version ?? 0)) return [];
+  const changedAt = events.at(-1)?.payload.at ?? '';
+  const until = new Date(Date.parse(changedAt) + publishedWithinMs).toISOString();
   return Array.from({ length: partitions }, (_, partition) =>
     outgoing(records.scheduleDecays, {
       key: String(partition),
       partition,
-      payload: { ou_id, partition, version, after: null },
+      payload: { ou_id, partition, version, after: null, until },
     }),
   );
 }
