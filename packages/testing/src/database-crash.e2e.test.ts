@@ -3,7 +3,7 @@
 // token stays revoked. `npm run test:chaos` kills it fifty times.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
-import { listDeadLetters, type EventLog } from '@lead-scoring/event-log';
+import { listDeadLetters, listLag, type EventLog } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { seededRandom } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
@@ -129,6 +129,16 @@ describe(`PostgreSQL is killed ${kills} times (seed ${seed})`, () => {
   }, 240_000);
 
   test(`rebuilt from the log, the documents of ${rebuilt.join(', ')} equal the earlier ones, field by field`, async () => {
+    // Notification and share follow the decisions at their own pace.
+    await withLog(async (log) => {
+      const hasReadAll = async (service: ServiceName) =>
+        (await listLag(log, service)).every(({ lag }) => lag === 0n);
+      await eventually(
+        'each service has read all of its topics',
+        async () => (await Promise.all(rebuilt.map(hasReadAll))).every(Boolean),
+        60_000,
+      );
+    });
     const before = await Promise.all(rebuilt.map(storedBy));
     await rebuild(system, rebuilt, 180_000);
     const changed = async () => {
