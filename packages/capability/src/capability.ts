@@ -64,6 +64,25 @@ export interface PartitionScope {
 export type CapabilityDecision =
   ({ readonly outcome: 'decided' } & Decision) | { readonly outcome: 'split'; readonly reason: string };
 
+/**
+ * The decision, and something to do once its batch is committed and folded, before the replies are sent. It is not done for a
+ * decision that is discarded.
+ */
+export function whenFolded(
+  decision: Extract<CapabilityDecision, { outcome: 'decided' }>,
+  then: () => void,
+): CapabilityDecision {
+  const { replies = [] } = decision;
+  return {
+    ...decision,
+    // The event log asks for the replies of a committed batch when it is folded, and never for those of a discarded decision.
+    replies: async () => {
+      then();
+      return typeof replies === 'function' ? replies() : replies;
+    },
+  };
+}
+
 /** A capability in one partition: its only writer. The runtime calls one method at a time, `write` aside. */
 export interface OpenCapability {
   /** Told once, before anything else, how far the stored state reflects the log. */

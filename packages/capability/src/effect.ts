@@ -1,16 +1,17 @@
 // An effect: work outside the log that events ask for. Once an event that asks for it is folded, the owner of the partition
 // does the work; its outcome goes to the log as a command, on which the same effect decides.
-import type { FoldedRecord, IncomingRecord, Reply } from '@lead-scoring/event-log';
+import type { FoldedRecord, IncomingRecord } from '@lead-scoring/event-log';
 import type { AggregateDeclaration, AggregateShape } from './aggregate.js';
 import { aggregate } from './aggregate-capability.js';
 import type { ChangedState } from './aggregate-storage.js';
-import type {
-  Capability,
-  CapabilityDecision,
-  OpenCapability,
-  PartitionedCollection,
-  PartitionScope,
-  RecordTable,
+import {
+  whenFolded,
+  type Capability,
+  type CapabilityDecision,
+  type OpenCapability,
+  type PartitionedCollection,
+  type PartitionScope,
+  type RecordTable,
 } from './capability.js';
 import { OpenAggregate } from './open-aggregate.js';
 
@@ -126,13 +127,9 @@ class OpenEffect<Decider extends EffectDecider<unknown, unknown>> implements Ope
     const decision = await this.decider.decide(records, batch);
     const { signals = [] } = decision;
     if (decision.outcome !== 'decided' || signals.length === 0) return decision;
-    const { replies = [] } = decision;
-    // The event log asks for the replies of a committed batch when it is folded, and never for those of a discarded decision.
-    const afterFold = async (): Promise<Reply[]> => {
+    return whenFolded(decision, () => {
       if (this.#isWorking) this.work.signalled?.(signals);
-      return typeof replies === 'function' ? replies() : replies;
-    };
-    return { ...decision, replies: afterFold };
+    });
   }
 
   async fold(events: readonly FoldedRecord[]): Promise<void> {

@@ -2,13 +2,14 @@
 // service a command about it that carries the time as `as_of`; deciders take time from there alone. The next command is sent when
 // the one before is decided and folded, so that other work comes in between and the index is level.
 import { pause, type IncomingRecord, type OutgoingRecord, type RecordWriter } from '@lead-scoring/event-log';
-import type {
-  Capability,
-  CapabilityDecision,
-  OpenCapability,
-  PartitionedCollection,
-  PartitionScope,
-  RecordTable,
+import {
+  whenFolded,
+  type Capability,
+  type CapabilityDecision,
+  type OpenCapability,
+  type PartitionedCollection,
+  type PartitionScope,
+  type RecordTable,
 } from './capability.js';
 
 /** A tick in one partition. */
@@ -86,18 +87,13 @@ class TickClock implements OpenCapability {
   ): Promise<CapabilityDecision> {
     const decision = await this.opened.decide(incoming, batch);
     if (decision.outcome !== 'decided') return decision;
-    const { events, commands = [], replies = [] } = decision;
+    const { events, commands = [] } = decision;
     const last = incoming.at(-1)?.offset ?? -1n;
-    return {
-      ...decision,
-      // Called once the batch is committed and folded.
-      replies: async () => {
-        if (last > this.#done) this.#done = last;
-        this.#hasMoved = events.length + commands.length > 0;
-        this.#wake?.();
-        return typeof replies === 'function' ? replies() : replies;
-      },
-    };
+    return whenFolded(decision, () => {
+      if (last > this.#done) this.#done = last;
+      this.#hasMoved = events.length + commands.length > 0;
+      this.#wake?.();
+    });
   }
 
   /** Nothing is due as long as an earlier owner's decisions are not folded. */
