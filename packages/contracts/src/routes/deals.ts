@@ -16,7 +16,7 @@ import { profileRuleFields } from '../records/profile-scoring.js';
 import { dealFieldForms, dealId, dealLimits } from '../vocabulary/deals.js';
 import { attributeFilterForms } from '../vocabulary/filter-forms.js';
 import { profileRule } from './profile-rules.js';
-import { heldInTest, maximumTestedRules } from './profile-scoring.js';
+import { limitedTestedRules } from './profile-scoring.js';
 import { defineRoute, viewer } from './route.js';
 import { ruleset } from './scoring-configuration.js';
 
@@ -197,31 +197,10 @@ export const testDeal = defineRoute({
       description: 'The points, and each rule with the reason',
       schema: z
         .strictObject({
-          points: z.int().describe('Of all rules and drafts that match, within the limits of rulesets.'),
+          ...limitedTestedRules('deal'),
           deal: z
             .strictObject({ id: dealId.nullable(), ...dealFields })
             .describe('What the rules were tested on.'),
-          rules: z
-            .array(
-              z.strictObject({
-                rule_id: id.nullable().describe('null for a draft.'),
-                ruleset_id: id.nullable().describe('null for a draft.'),
-                label: z.string().max(100).optional(),
-                weight: z.int(),
-                matched: z.boolean().describe('Whether the deal meets all conditions.'),
-                points: z
-                  .int()
-                  .describe('0 where a condition fails, or the rule or its ruleset is switched off.'),
-                why: z.string().max(2_000),
-              }),
-            )
-            .max(maximumTestedRules)
-            .describe('The rules in the order of their creation, then the drafts.'),
-          held: heldInTest,
-          rules_total: z
-            .int()
-            .min(0)
-            .describe(`All rules and drafts; at most ${String(maximumTestedRules)} are shown.`),
         })
         .meta({ id: 'DealTest' }),
     },

@@ -143,14 +143,15 @@ export const maximumDrafts = 100;
 /** The most rules in the answer of a test. */
 export const maximumTestedRules = 1_100;
 
-/** What limits of rulesets hold in a test. */
-export const heldInTest = z
+/** Points that limits of rulesets hold in a test. */
+const heldInTest = z
   .array(z.strictObject({ ruleset_id: id, points: z.int(), why: z.string().max(300) }))
   .max(200)
   .optional()
   .describe('Points that min_score and max_score of rulesets add or take; absent where there are none.');
-/** The rules of a test in its answer. @param noun what has the fields */
-export const testedRules = (noun: 'profile' | 'account') => ({
+
+/** The rules of a test in its answer. @param noun the thing that has the fields */
+export const testedRules = (noun: 'profile' | 'account' | 'deal') => ({
   points: z.int().describe('Of all rules and drafts that match.'),
   rules: z
     .array(
@@ -170,6 +171,13 @@ export const testedRules = (noun: 'profile' | 'account') => ({
     .int()
     .min(0)
     .describe(`All rules and drafts; at most ${String(maximumTestedRules)} are shown.`),
+});
+
+/** The rules of a test where rulesets have limits. @param noun the thing that has the fields */
+export const limitedTestedRules = (noun: 'profile' | 'deal') => ({
+  ...testedRules(noun),
+  points: z.int().describe('Of all rules and drafts that match, within the limits of rulesets.'),
+  held: heldInTest,
 });
 
 export const testProfile = defineRoute({
@@ -223,29 +231,8 @@ export const testProfile = defineRoute({
       description: 'The points, and each rule with the reason',
       schema: z
         .strictObject({
-          points: z.int().describe('Of all rules and drafts that match, within the limits of rulesets.'),
+          ...limitedTestedRules('profile'),
           profile,
-          rules: z
-            .array(
-              z.strictObject({
-                rule_id: id.nullable().describe('null for a draft.'),
-                ruleset_id: id.nullable().describe('null for a draft.'),
-                label: z.string().max(100).optional(),
-                weight: z.int(),
-                matched: z.boolean().describe('Whether the profile meets all conditions.'),
-                points: z
-                  .int()
-                  .describe('0 where a condition fails, or the rule or its ruleset is switched off.'),
-                why: z.string().max(2_000),
-              }),
-            )
-            .max(maximumTestedRules)
-            .describe('The rules in the order of their creation, then the drafts.'),
-          held: heldInTest,
-          rules_total: z
-            .int()
-            .min(0)
-            .describe(`All rules and drafts; at most ${String(maximumTestedRules)} are shown.`),
         })
         .meta({ id: 'ProfileTest' }),
     },
