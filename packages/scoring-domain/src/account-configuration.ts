@@ -1,6 +1,6 @@
 // The account part of an OU's scoring configuration: rules over accounts and the roll-up, folded from their events. Pure.
 import type { records, RollUp } from '@lead-scoring/contracts';
-import { newConditionRule, withRulesActive, type ConditionRule } from './condition-rules.js';
+import { withChangedRule, withNewRule, withRulesActive, type ConditionRule } from './condition-rules.js';
 
 /** The text in an explanation at the place of an event type, for an account rule. */
 export const accountEventType = 'Account';
@@ -30,16 +30,9 @@ export function evolveAccounts(
 ): AccountConfiguration {
   switch (type) {
     case 'AccountRuleCreated':
-      return {
-        ...accounts,
-        rules: new Map(accounts.rules).set(payload.rule_id, newConditionRule(payload)),
-      };
-    case 'AccountRuleUpdated': {
-      const known = accounts.rules.get(payload.rule_id);
-      if (!known) return accounts;
-      const changed = { ...newConditionRule(payload), created_at: known.created_at };
-      return { ...accounts, rules: new Map(accounts.rules).set(payload.rule_id, changed) };
-    }
+      return { ...accounts, rules: withNewRule(accounts.rules, payload) };
+    case 'AccountRuleUpdated':
+      return { ...accounts, rules: withChangedRule(accounts.rules, payload) };
     case 'AccountRulesActivationChanged':
       return { ...accounts, rules: withRulesActive(accounts.rules, payload) };
     case 'AccountRollUpSet':

@@ -6,7 +6,7 @@ import { shortenLabel } from './filter-label.js';
 export type ConditionRule = routeDeclarations.ProfileRule;
 
 /** The rule that an event creates. */
-export function newConditionRule(payload: records.ProfileRuleCreated): ConditionRule {
+function newConditionRule(payload: records.ProfileRuleCreated): ConditionRule {
   const { rule_id: id, ruleset_id, conditions, weight, label, active, version, at, actor } = payload;
   return {
     id,
@@ -21,6 +21,24 @@ export function newConditionRule(payload: records.ProfileRuleCreated): Condition
     updated_at: at,
     changed_by: actor,
   };
+}
+
+/** The rules with one that an event creates. */
+export function withNewRule(
+  rules: ReadonlyMap<string, ConditionRule>,
+  payload: records.ProfileRuleCreated,
+): ReadonlyMap<string, ConditionRule> {
+  return new Map(rules).set(payload.rule_id, newConditionRule(payload));
+}
+
+/** The rules after an event that changes one; the same rules if that one is not among them. */
+export function withChangedRule(
+  rules: ReadonlyMap<string, ConditionRule>,
+  payload: records.ProfileRuleUpdated,
+): ReadonlyMap<string, ConditionRule> {
+  const known = rules.get(payload.rule_id);
+  if (!known) return rules;
+  return new Map(rules).set(known.id, { ...newConditionRule(payload), created_at: known.created_at });
 }
 
 /** The rules after some of them were switched on or off. */

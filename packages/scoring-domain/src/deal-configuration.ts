@@ -1,6 +1,6 @@
 // The deal part of an OU's scoring configuration: rules over deals, folded from their events. Pure.
 import type { records } from '@lead-scoring/contracts';
-import { newConditionRule, type ConditionRule } from './condition-rules.js';
+import { withChangedRule, withNewRule, type ConditionRule } from './condition-rules.js';
 
 /** The text in an explanation at the place of an event type, for a deal rule. */
 export const dealEventType = 'Deal';
@@ -21,15 +21,11 @@ export function evolveDealRules(
   deals: DealConfiguration,
   { type, payload }: DealConfigurationEvent,
 ): DealConfiguration {
-  const known = deals.rules.get(payload.rule_id);
   switch (type) {
     case 'DealRuleCreated':
-      return { ...deals, rules: new Map(deals.rules).set(payload.rule_id, newConditionRule(payload)) };
-    case 'DealRuleUpdated': {
-      if (!known) return deals;
-      const changed = { ...newConditionRule(payload), created_at: known.created_at };
-      return { ...deals, rules: new Map(deals.rules).set(known.id, changed) };
-    }
+      return { ...deals, rules: withNewRule(deals.rules, payload) };
+    case 'DealRuleUpdated':
+      return { ...deals, rules: withChangedRule(deals.rules, payload) };
   }
 }
 

@@ -1,6 +1,6 @@
 // The profile part of an OU's scoring configuration: mappings and profile rules, folded from their events. Pure.
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
-import { newConditionRule, withRulesActive, type ConditionRule } from './condition-rules.js';
+import { withChangedRule, withNewRule, withRulesActive, type ConditionRule } from './condition-rules.js';
 
 export type ProfileMapping = routeDeclarations.ProfileMapping;
 export type ProfileRule = ConditionRule;
@@ -30,16 +30,9 @@ export function evolveProfile(
 ): ProfileConfiguration {
   switch (event.type) {
     case 'ProfileRuleCreated':
-      return {
-        ...profile,
-        rules: new Map(profile.rules).set(event.payload.rule_id, newConditionRule(event.payload)),
-      };
-    case 'ProfileRuleUpdated': {
-      const known = profile.rules.get(event.payload.rule_id);
-      if (!known) return profile;
-      const changed = { ...newConditionRule(event.payload), created_at: known.created_at };
-      return { ...profile, rules: new Map(profile.rules).set(known.id, changed) };
-    }
+      return { ...profile, rules: withNewRule(profile.rules, event.payload) };
+    case 'ProfileRuleUpdated':
+      return { ...profile, rules: withChangedRule(profile.rules, event.payload) };
     case 'ProfileRulesActivationChanged':
       return { ...profile, rules: withRulesActive(profile.rules, event.payload) };
     case 'ProfileMappingAdded': {
