@@ -2,7 +2,6 @@
 import type { records } from '@lead-scoring/contracts';
 
 export type AccountConfigurationCommand =
-  | { type: 'CreateAccountRule'; payload: records.CreateAccountRule }
   | { type: 'SetAccountRulesActive'; payload: records.SetAccountRulesActive }
   | { type: 'SetAccountRollUp'; payload: records.SetAccountRollUp };
 

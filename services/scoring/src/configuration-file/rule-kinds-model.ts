@@ -7,11 +7,11 @@ import {
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import { conditionRuleKinds } from '../condition-rules/kinds-model.js';
 import { senselessRuleLimits } from '../configuration/decide-limits.js';
 import { neverCounts } from '../configuration/decision-model.js';
 import type { Refusal } from '../configuration/messages.js';
 import type { Rule, Ruleset } from '../configuration/state.js';
-import { refusalOfDealConditions } from '../deals/decide-rule.js';
 import { canonicalText } from './canonical-text-model.js';
 
 /** A rule of any kind as the configuration holds it. */
@@ -79,10 +79,10 @@ function engagementContent(rule: records.FileRule) {
 function conditionRules({
   scoreType,
   ...kind
-}: Pick<RuleKind<records.FileConditionRule, ConditionRule>, 'section' | 'rulesOf' | 'refusalOf'> & {
+}: Pick<RuleKind<records.FileConditionRule, ConditionRule>, 'section' | 'rulesOf'> & {
   scoreType: 'profile' | 'deal';
 }): RuleKind<records.FileConditionRule, ConditionRule> {
-  const [created, updated] = conditionEvents[scoreType];
+  const { created, updated, refusalOf } = conditionRuleKinds[scoreType];
   return {
     ...kind,
     scoreType,
@@ -93,6 +93,7 @@ function conditionRules({
     signs: [canonicalText, ({ label }) => label, ({ conditions }) => canonicalText(conditions)],
     matches: ({ conditions }) => filterLabel(conditions) ?? '',
     labelOf: ({ label }) => label,
+    refusalOf: ({ conditions }) => refusalOf(conditions),
     created: (rule, ids) => ({
       type: created,
       payload: { ...ids, ...rule, active: rule.active ?? true, version: 1 },
@@ -111,23 +112,16 @@ function conditionRules({
   };
 }
 
-const conditionEvents = {
-  profile: ['ProfileRuleCreated', 'ProfileRuleUpdated'],
-  deal: ['DealRuleCreated', 'DealRuleUpdated'],
-} as const;
-
 export const profileRules = conditionRules({
   section: 'profile_rulesets',
   scoreType: 'profile',
   rulesOf: ({ profile = noProfile }) => profile.rules.values(),
-  refusalOf: () => null,
 });
 
 export const dealRules = conditionRules({
   section: 'deal_rulesets',
   scoreType: 'deal',
   rulesOf: ({ deals = noDeals }) => deals.rules.values(),
-  refusalOf: ({ conditions }) => refusalOfDealConditions(conditions),
 });
 
 /** The rule as it is in a document: without its id, version and author, which belong to this organizational unit alone. */

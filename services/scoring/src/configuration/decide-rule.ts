@@ -1,15 +1,25 @@
-// Decides on changes and deletions of rules: pure; time and ids come with the command.
+// Decides on new rules with conditions, and on changes and deletions of rules of every kind: pure; time and ids come with the command.
 import type { records } from '@lead-scoring/contracts';
-import { conditionRuleOf, type ConditionRule, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { updateDealRule } from '../deals/decide-rule.js';
-import { updateAccountRule } from '../accounts/decide-configuration.js';
 import {
+  conditionRuleOf,
+  isDeletedRule,
+  type ConditionRule,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import {
+  conditionRuleKinds,
+  kindOfConditionRule,
+  type ConditionRuleKind,
+} from '../condition-rules/kinds-model.js';
+import {
+  alreadyDeleted,
   done,
   neverCounts,
   ruleNotFound,
   rulesetNotFound,
   tooLarge,
   tooManyActiveRules,
+  tooManyKept,
 } from './decision-model.js';
 import { senselessRuleLimits } from './decide-limits.js';
 import type { ConfigurationDecision } from './messages.js';
@@ -24,8 +34,6 @@ export function updateRule(
   configuration: ScoringConfiguration,
 ): ConfigurationDecision {
   const { ou_id, rule_id, requested_at } = command;
-  const ofAccounts = configuration.accounts?.rules.get(rule_id);
-  if (ofAccounts) return updateAccountRule(command, ofAccounts, configuration);
   const known = configuration.rules.get(rule_id);
   if (!known) {
     const conditionRule = conditionRuleOf(configuration, rule_id);
@@ -78,13 +86,74 @@ function updateConditionRule(
   const content = changed(before, command);
   if (isSame(content, before)) return done();
   const payload = { ou_id, rule_id, ...content, version: known.version + 1, at: requested_at };
+  const { updated, refusalOf } = conditionRuleKinds[kindOfConditionRule(configuration, rule_id)];
   return (
     refusalOfMove(known, content, configuration) ??
     tooManyActiveRules(configuration, content.active && !known.active ? 1 : 0) ??
     tooLarge(configuration, payload) ??
-    (configuration.deals?.rules.has(rule_id)
-      ? updateDealRule(payload)
-      : done({ type: 'ProfileRuleUpdated', payload }))
+    refusalOf(content.conditions) ??
+    done({ type: updated, payload })
+  );
+}
+
+/** Creates a rule with conditions, of the kind that its ruleset holds. */
+export function createConditionRule(
+  command: records.CreateProfileRule,
+  configuration: ScoringConfiguration,
+): ConfigurationDecision {
+  if (conditionRuleOf(configuration, command.rule_id)) return done();
+  if (isDeletedRule(configuration, command.rule_id)) return alreadyDeleted('rule');
+  const ruleset = configuration.rulesets.get(command.ruleset_id);
+  if (!ruleset)
+    return {
+      outcome: 'rejected',
+      code: 'ruleset_not_found',
+      message:
+        'No ruleset of this organizational unit has this id. GET /rulesets?score_type=profile lists those of profile rules, score_type=deal those of deal rules.',
+    };
+  if (ruleset.score_type === 'engagement')
+    return {
+      outcome: 'rejected',
+      code: 'invalid_request',
+      message: `The ruleset "${ruleset.name}" holds engagement rules, which have an event_type. Choose a ruleset with score_type profile or deal: GET /rulesets?score_type=profile lists those of profile rules, score_type=deal those of deal rules.`,
+      errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile or deal' }],
+    };
+  return createdConditionRule(command, ruleset.score_type, configuration);
+}
+
+/** Creates an account rule. */
+export function createAccountRule(
+  command: records.CreateAccountRule,
+  configuration: ScoringConfiguration,
+): ConfigurationDecision {
+  if (conditionRuleOf(configuration, command.rule_id)) return done();
+  if (isDeletedRule(configuration, command.rule_id)) return alreadyDeleted('rule');
+  const ruleset = configuration.rulesets.get(command.ruleset_id);
+  if (!ruleset) return rulesetNotFound();
+  if (ruleset.score_type !== 'account')
+    return {
+      outcome: 'rejected',
+      code: 'invalid_request',
+      message: `The ruleset "${ruleset.name}" holds ${ruleset.score_type} rules. Choose a ruleset with score_type account: GET /account-scoring/rulesets lists them.`,
+      errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type account' }],
+    };
+  return createdConditionRule(command, 'account', configuration);
+}
+
+function createdConditionRule(
+  command: records.CreateProfileRule,
+  kind: ConditionRuleKind,
+  configuration: ScoringConfiguration,
+): ConfigurationDecision {
+  const { created, refusalOf } = conditionRuleKinds[kind];
+  const { requested_at: at, ...fields } = command;
+  const payload = { ...fields, active: command.active ?? true, version: 1, at };
+  return (
+    tooManyActiveRules(configuration, payload.active ? 1 : 0) ??
+    tooManyKept(configuration, 'rules') ??
+    tooLarge(configuration, payload) ??
+    refusalOf(payload.conditions) ??
+    done({ type: created, payload })
   );
 }
 

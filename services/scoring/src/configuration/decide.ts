@@ -16,12 +16,7 @@ import {
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
-import {
-  createAccountRule,
-  decideAccountConfiguration,
-  isOfAccounts,
-  rollUpResult,
-} from '../accounts/decide-configuration.js';
+import { decideAccountConfiguration, rollUpResult } from '../accounts/decide-configuration.js';
 import { applyConfiguration } from '../configuration-file/decide.js';
 import { decideDecayCommand } from '../decays/decide-rules.js';
 import { dealRuleWarnings } from '../deals/decide-rule.js';
@@ -33,6 +28,7 @@ import {
   alreadyDeleted,
   done,
   hasName,
+  identicalRule,
   nameTaken,
   neverCounts,
   rulesetNotFound,
@@ -49,7 +45,7 @@ import {
   senselessRulesetLimits,
 } from './decide-limits.js';
 import type { CommandResult, ConfigurationCommand, ConfigurationDecision } from './messages.js';
-import { deleteRule, updateRule } from './decide-rule.js';
+import { createAccountRule, createConditionRule, deleteRule, updateRule } from './decide-rule.js';
 import { switchRules } from './decide-switch.js';
 import { deleteRuleset } from './decide-ruleset.js';
 import { defaultRulesetOf, type Rule, type Ruleset } from './state.js';
@@ -90,14 +86,13 @@ function decideCommand(
     case 'SetEngagementLevels':
       return setEngagementLevels(command.payload, configuration);
     case 'CreateProfileRule':
-      return isOfAccounts(command.payload, configuration)
-        ? createAccountRule(command.payload, configuration)
-        : decideProfileConfiguration(command, configuration);
+      return createConditionRule(command.payload, configuration);
+    case 'CreateAccountRule':
+      return createAccountRule(command.payload, configuration);
     case 'SetProfileRulesActive':
     case 'AddProfileMapping':
     case 'RemoveProfileMapping':
       return decideProfileConfiguration(command, configuration);
-    case 'CreateAccountRule':
     case 'SetAccountRulesActive':
     case 'SetAccountRollUp':
       return decideAccountConfiguration(command, configuration);
@@ -176,7 +171,7 @@ function warningsField(warnings: Warning[]): { warnings?: Warning[] } {
 /** A rule of any kind, with what its author may not have meant. */
 function ruleResult(ruleId: string, configuration: ScoringConfiguration): CommandResult {
   const rule = configuration.rules.get(ruleId);
-  if (rule) return { ...asResult(rule), ...warningsField(identicalRule(rule, configuration)) };
+  if (rule) return { ...asResult(rule), ...warningsField(ruleWarnings(rule, configuration)) };
   return {
     ...asResult(conditionRuleOf(configuration, ruleId)),
     ...warningsField([
@@ -186,15 +181,9 @@ function ruleResult(ruleId: string, configuration: ScoringConfiguration): Comman
   };
 }
 
-function identicalRule(own: Rule, { rules }: ScoringConfiguration): Warning[] {
+function ruleWarnings(own: Rule, { rules }: ScoringConfiguration): Warning[] {
   const same = [...rules.values()].find((other) => other.id !== own.id && doesTheSame(own, other));
-  if (!same) return [];
-  return [
-    {
-      code: 'identical_rule',
-      message: `The rule ${same.id}${same.label === undefined ? '' : ` ("${same.label}")`} gives the same points for the same events: both count. If this is not intended, deactivate one of them.`,
-    },
-  ];
+  return same ? [identicalRule(same, 'events')] : [];
 }
 
 /** Whether two active rules give the same events the same points, whatever their rulesets and labels are. */

@@ -1,5 +1,5 @@
 // The outcomes of decisions on a configuration, and the limits that every decision keeps: pure.
-import type { records } from '@lead-scoring/contracts';
+import type { records, Warning } from '@lead-scoring/contracts';
 import {
   conditionRulesOf,
   isDeletedRule,
@@ -181,4 +181,29 @@ function activeOf(resources: Iterable<{ active: boolean }>): number {
   let active = 0;
   for (const one of resources) if (one.active) active += 1;
   return active;
+}
+
+/** The warning that two active rules give the same points, since both count. */
+export function identicalRule(
+  same: Pick<Rule, 'id' | 'label'>,
+  to: 'events' | 'profiles' | 'deals',
+): Warning {
+  return {
+    code: 'identical_rule',
+    message: `The rule ${same.id}${same.label === undefined ? '' : ` ("${same.label}")`} gives the same points for the same ${to}: both count. If this is not intended, deactivate one of them.`,
+  };
+}
+
+/** Another active rule with the same conditions and weight, whatever their order, the ruleset and the label are. */
+export function sameConditionRule(
+  rule: ConditionRule,
+  others: Iterable<ConditionRule>,
+): ConditionRule | undefined {
+  const contentOf = ({ conditions, weight }: ConditionRule) =>
+    JSON.stringify([conditions.map((condition) => JSON.stringify(condition)).sort(), weight]);
+  return rule.active
+    ? [...others].find(
+        (other) => other.id !== rule.id && other.active && contentOf(other) === contentOf(rule),
+      )
+    : undefined;
 }

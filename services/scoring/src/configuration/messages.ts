@@ -7,6 +7,8 @@ import type { GridCommand } from '../levels/messages.js';
 import type { ProfileCommand } from '../profile/messages.js';
 
 export type ConfigurationCommand =
+  | { type: 'CreateProfileRule'; payload: records.CreateProfileRule }
+  | { type: 'CreateAccountRule'; payload: records.CreateAccountRule }
   | { type: 'CreateRuleset'; payload: records.CreateRuleset }
   | { type: 'UpdateRuleset'; payload: records.UpdateRuleset }
   | { type: 'DeleteRuleset'; payload: records.DeleteRuleset }

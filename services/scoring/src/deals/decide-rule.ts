@@ -3,31 +3,11 @@ import {
   dealConditionFields,
   nearestName,
   type AttributeFilter,
-  type records,
   type Warning,
 } from '@lead-scoring/contracts';
-import { noDeals, type ConditionRule, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import type { ConfigurationDecision, Refusal } from '../configuration/messages.js';
-
-/** The event that creates a deal rule, or why there is none. */
-export function createDealRule(payload: records.DealRuleCreated): Refusal | ConfigurationDecision {
-  return (
-    refusalOfDealConditions(payload.conditions) ?? {
-      outcome: 'done',
-      events: [{ type: 'DealRuleCreated', payload }],
-    }
-  );
-}
-
-/** The event that changes a deal rule, or why there is none. */
-export function updateDealRule(payload: records.DealRuleUpdated): Refusal | ConfigurationDecision {
-  return (
-    refusalOfDealConditions(payload.conditions) ?? {
-      outcome: 'done',
-      events: [{ type: 'DealRuleUpdated', payload }],
-    }
-  );
-}
+import { noDeals, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { identicalRule, sameConditionRule } from '../configuration/decision-model.js';
+import type { Refusal } from '../configuration/messages.js';
 
 /** The refusal of conditions on fields that no deal has: they would never be met. */
 export function refusalOfDealConditions(conditions: readonly AttributeFilter[]): Refusal | null {
@@ -56,18 +36,6 @@ export function dealRuleWarnings(
   { deals: { rules } = noDeals }: Pick<ScoringConfiguration, 'deals'>,
 ): Warning[] {
   const rule = rules.get(ruleId);
-  const same = rule && [...rules.values()].find((other) => other.id !== ruleId && doesTheSame(rule, other));
-  if (!same) return [];
-  return [
-    {
-      code: 'identical_rule',
-      message: `The rule ${same.id}${same.label === undefined ? '' : ` ("${same.label}")`} gives the same points for the same deals: both count. If this is not intended, deactivate one of them.`,
-    },
-  ];
-}
-
-function doesTheSame(one: ConditionRule, other: ConditionRule): boolean {
-  const ofRule = ({ conditions, weight, active }: ConditionRule) =>
-    JSON.stringify([conditions.map((condition) => JSON.stringify(condition)).sort(), weight, active]);
-  return one.active && ofRule(one) === ofRule(other);
+  const same = rule && sameConditionRule(rule, rules.values());
+  return same ? [identicalRule(same, 'deals')] : [];
 }

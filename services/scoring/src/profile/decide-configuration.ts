@@ -6,23 +6,8 @@ import {
   type records,
   type Warning,
 } from '@lead-scoring/contracts';
-import {
-  conditionRuleOf,
-  isDeletedRule,
-  noProfile,
-  type ProfileMapping,
-  type ProfileRule,
-  type ScoringConfiguration,
-} from '@lead-scoring/scoring-domain';
-import {
-  alreadyDeleted,
-  done,
-  limitReached,
-  tooLarge,
-  tooManyActiveRules,
-  tooManyKept,
-} from '../configuration/decision-model.js';
-import { createDealRule } from '../deals/decide-rule.js';
+import { noProfile, type ProfileMapping, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { done, identicalRule, limitReached, sameConditionRule } from '../configuration/decision-model.js';
 import { switchRules } from '../configuration/decide-switch.js';
 import type { ConfigurationDecision, Refusal } from '../configuration/messages.js';
 import type { ProfileCommand } from './messages.js';
@@ -33,8 +18,6 @@ export function decideProfileConfiguration(
   configuration: ScoringConfiguration,
 ): ConfigurationDecision {
   switch (command.type) {
-    case 'CreateProfileRule':
-      return createConditionRule(command.payload, configuration);
     case 'SetProfileRulesActive':
       return switchRules(command.payload, configuration, {
         rules: (configuration.profile ?? noProfile).rules,
@@ -46,39 +29,6 @@ export function decideProfileConfiguration(
     case 'RemoveProfileMapping':
       return removeMapping(command.payload, configuration);
   }
-}
-
-/** Of the kind that the ruleset has. */
-function createConditionRule(
-  command: records.CreateProfileRule,
-  configuration: ScoringConfiguration,
-): ConfigurationDecision {
-  const { rulesets } = configuration;
-  if (conditionRuleOf(configuration, command.rule_id)) return done();
-  if (isDeletedRule(configuration, command.rule_id)) return alreadyDeleted('rule');
-  const ruleset = rulesets.get(command.ruleset_id);
-  if (!ruleset)
-    return {
-      outcome: 'rejected',
-      code: 'ruleset_not_found',
-      message:
-        'No ruleset of this organizational unit has this id. GET /rulesets?score_type=profile lists those of profile rules, score_type=deal those of deal rules.',
-    };
-  if (ruleset.score_type === 'engagement')
-    return {
-      outcome: 'rejected',
-      code: 'invalid_request',
-      message: `The ruleset "${ruleset.name}" holds engagement rules, which have an event_type. Choose a ruleset with score_type profile or deal: GET /rulesets?score_type=profile lists those of profile rules, score_type=deal those of deal rules.`,
-      errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile or deal' }],
-    };
-  const { requested_at: at, ...fields } = command;
-  const payload = { ...fields, active: command.active ?? true, version: 1, at };
-  return (
-    tooManyActiveRules(configuration, payload.active ? 1 : 0) ??
-    tooManyKept(configuration, 'rules') ??
-    tooLarge(configuration, payload) ??
-    (ruleset.score_type === 'deal' ? createDealRule(payload) : done({ type: 'ProfileRuleCreated', payload }))
-  );
 }
 
 function addMapping(
@@ -144,12 +94,8 @@ export function profileRuleWarnings(
   const rule = profile.rules.get(ruleId);
   if (!rule) return [];
   const warnings: Warning[] = [];
-  const same = [...profile.rules.values()].find((other) => other.id !== ruleId && doesTheSame(rule, other));
-  if (same)
-    warnings.push({
-      code: 'identical_rule',
-      message: `The rule ${same.id}${same.label === undefined ? '' : ` ("${same.label}")`} gives the same points for the same profiles: both count. If this is not intended, deactivate one of them.`,
-    });
+  const same = sameConditionRule(rule, profile.rules.values());
+  if (same) warnings.push(identicalRule(same, 'profiles'));
   const known = [...knownFields, ...new Set([...profile.mappings.values()].map(({ field }) => field))];
   const strange = rule.conditions.map(({ field }) => field).filter((field) => !known.includes(field));
   for (const field of [...new Set(strange)].slice(0, 5)) {
@@ -164,9 +110,3 @@ export function profileRuleWarnings(
 
 /** The fields of every profile, besides those that mappings feed. */
 const knownFields: readonly string[] = [...leadFieldNames, 'email_domain'];
-
-function doesTheSame(one: ProfileRule, other: ProfileRule): boolean {
-  const ofRule = ({ conditions, weight, active }: ProfileRule) =>
-    JSON.stringify([conditions.map((condition) => JSON.stringify(condition)).sort(), weight, active]);
-  return one.active && ofRule(one) === ofRule(other);
-}

@@ -2,7 +2,6 @@
 import type { records } from '@lead-scoring/contracts';
 
 export type ProfileCommand =
-  | { type: 'CreateProfileRule'; payload: records.CreateProfileRule }
   | { type: 'SetProfileRulesActive'; payload: records.SetProfileRulesActive }
   | { type: 'AddProfileMapping'; payload: records.AddProfileMapping }
   | { type: 'RemoveProfileMapping'; payload: records.RemoveProfileMapping };
