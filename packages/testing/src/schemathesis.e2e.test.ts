@@ -60,7 +60,7 @@ test.each([
     what: 'every operation',
     select: ['--exclude-operation-id', 'revokeToken', '--exclude-operation-id', 'deleteLead'],
     phases: everything,
-    seconds: isFullSize ? 420 : 40,
+    seconds: isFullSize ? 420 : 60,
     // The least number of cases; a faster machine makes more.
     atLeast: isFullSize ? 20_000 : 250,
   },

@@ -53,7 +53,8 @@ export function decayTick({ leads, configurations, timing, ...dependencies }: De
     },
     // The leads store when they are due.
     collections: [],
-    open: (scope) => new OpenDecay(scope, scope.opened(leads), new CurrentRules(configurations())),
+    open: (scope) =>
+      new OpenDecay(scope, scope.opened(leads), new CurrentRules(configurations()), dependencies.onError),
   });
 }
 
@@ -72,6 +73,7 @@ class OpenDecay implements OpenTick {
     private readonly scope: Pick<PartitionScope, 'partition' | 'readModel'>,
     private readonly leads: OpenLeads,
     private readonly rules: CurrentRules,
+    private readonly onError: DecayDependencies['onError'],
   ) {}
 
   async due(asOf: string): Promise<OutgoingRecord | null> {
@@ -149,8 +151,8 @@ class OpenDecay implements OpenTick {
   }
 
   /**
-   * One step of a walk over the leads of an OU.
-   * @throws Error for a version that was not published in time: the step becomes a dead letter, to be sent again later
+   * One step of a walk over the leads of an OU. A step whose version was not published in time is passed over, with an error in
+   * the log.
    */
   async #schedule(
     command: records.ScheduleDecays,
@@ -162,12 +164,16 @@ class OpenDecay implements OpenTick {
     const known = own?.decays?.version ?? 0;
     // The change is committed, and not published yet: the leads would get the times of the rules of before.
     if (known < version) {
-      if (until === undefined || sentAt > until)
-        throw new Error(
-          `The configuration of ${ou_id} is at decay rules of version ${known}, not ${version}.`,
-        );
-      await pause(publicationPauseMs);
-      return { events: [], commands: [this.#step(command)] };
+      if (until !== undefined && sentAt <= until) {
+        await pause(publicationPauseMs);
+        return { events: [], commands: [this.#step(command)] };
+      }
+      this.onError(
+        new Error(
+          `The decay rules of ${ou_id} are of version ${known}: version ${version}, by which its leads were to be scheduled, was not published in time. The next change of these rules schedules them.`,
+        ),
+      );
+      return { events: [], commands: [] };
     }
     // A later change has a walk of its own.
     if (known > version) return { events: [], commands: [] };
