@@ -2,16 +2,7 @@
 // the same lead in any number of times, and in any order: what is stored does not depend on it.
 import type { records } from '@lead-scoring/contracts';
 import { countedPoints } from '@lead-scoring/scoring-domain';
-import {
-  changes,
-  estimate,
-  markOf,
-  put,
-  sketchesTogether,
-  sketchOf,
-  sketchWith,
-  type Sketch,
-} from './sketch-model.js';
+import { changes, estimate, markOf, put, sketchesTogether, sketchOf, type Sketch } from './sketch-model.js';
 
 /** As long as there are no more, leads are counted exactly; their marks take as many bytes as a sketch. */
 export const maximumMarks = 512;
@@ -22,24 +13,15 @@ export type Moves =
 
 export const noMoves: Moves = { marks: new Float64Array() };
 
-/** The moves with one more lead; the same object for a lead that is in them. */
-export function withMark(moves: Moves, mark: number): Moves {
-  if ('sketch' in moves) {
-    const sketch = sketchWith(moves.sketch, mark);
-    return sketch === moves.sketch ? moves : { sketch };
-  }
-  const at = placeOf(moves.marks, mark);
-  return moves.marks[at] === mark ? moves : bounded(inserted(moves.marks, at, mark));
-}
-
 export function movesTogether(one: Moves, other: Moves): Moves {
   if ('marks' in other) return withMarks(one, other.marks);
   if ('marks' in one) return withMarks(other, one.marks);
   return { sketch: sketchesTogether(one.sketch, other.sketch) };
 }
 
-function withMarks(moves: Moves, marks: Float64Array): Moves {
-  return marks.reduce<Moves>((before, mark) => withMark(before, mark), moves);
+/** The moves with more leads, in any order and any number of times; the same object where all of them are in it. */
+export function withMarks(moves: Moves, marks: Iterable<number>): Moves {
+  return withLeads({ moves, offset: 0 }, { marks: [...marks], offsets: [] }).moves;
 }
 
 export interface MoveCount {
@@ -64,16 +46,12 @@ function placeOf(marks: Float64Array, mark: number): number {
   return from;
 }
 
-function inserted(marks: Float64Array, at: number, mark: number): Float64Array {
-  const more = new Float64Array(marks.length + 1);
-  more.set(marks.subarray(0, at));
-  more[at] = mark;
-  more.set(marks.subarray(at), at + 1);
-  return more;
-}
-
-function bounded(marks: Float64Array): Moves {
-  return marks.length > maximumMarks ? { sketch: sketchOf(marks) } : { marks };
+/** Ascending. */
+function together(known: Float64Array, added: ReadonlySet<number>): Float64Array {
+  const all = new Float64Array(known.length + added.size);
+  all.set(known);
+  all.set([...added], known.length);
+  return all.sort();
 }
 
 /** The moves of one version in one partition. A lead is in one partition only. */
@@ -172,21 +150,49 @@ export interface FoldedMoves {
 }
 
 /** The moves with the leads of a batch; the same object where there is no new lead. */
-export function withLeads(before: FoldedMoves | null, { marks, offsets }: MovedLeads): FoldedMoves {
-  let { moves, offset } = before ?? { moves: noMoves, offset: -1 };
-  const known = moves;
+export function withLeads(before: FoldedMoves | null, leads: MovedLeads): FoldedMoves {
+  const known = before ?? { moves: noMoves, offset: -1 };
+  const after =
+    'sketch' in known.moves
+      ? withSketched({ sketch: known.moves.sketch, offset: known.offset }, leads)
+      : withCounted({ marks: known.moves.marks, offset: known.offset }, leads);
+  return after ?? known;
+}
+
+/** Null where there is no new lead. */
+function withCounted(
+  { marks: known, offset: before }: { marks: Float64Array; offset: number },
+  { marks, offsets }: MovedLeads,
+): FoldedMoves | null {
+  const added = new Set<number>();
+  let offset = before;
   for (const [index, mark] of marks.entries()) {
-    if ('sketch' in moves) {
-      if (!changes(moves.sketch, mark)) continue;
-      // Copied once for the batch, and changed in place from then on.
-      if (moves === known) moves = { sketch: moves.sketch.slice() };
-      put(moves.sketch, mark);
-    } else {
-      const after = withMark(moves, mark);
-      if (after === moves) continue;
-      moves = after;
+    if (known[placeOf(known, mark)] === mark || added.has(mark)) continue;
+    // One lead too many for marks: those behind it are put into a sketch.
+    if (known.length + added.size === maximumMarks) {
+      const sketch = sketchOf([...known, ...added, mark]);
+      offset = offsets[index] ?? offset;
+      const behind = { marks: marks.slice(index + 1), offsets: offsets.slice(index + 1) };
+      return withSketched({ sketch, offset }, behind) ?? { moves: { sketch }, offset };
     }
+    added.add(mark);
     offset = offsets[index] ?? offset;
   }
-  return before && moves === known ? before : { moves, offset };
+  return added.size === 0 ? null : { moves: { marks: together(known, added) }, offset };
+}
+
+/** Null where the leads change nothing. */
+function withSketched(
+  { sketch: known, offset: before }: { sketch: Sketch; offset: number },
+  { marks, offsets }: MovedLeads,
+): FoldedMoves | null {
+  let [sketch, offset] = [known, before];
+  for (const [index, mark] of marks.entries()) {
+    if (!changes(sketch, mark)) continue;
+    // Copied once for the batch, and changed in place from then on.
+    if (sketch === known) sketch = known.slice();
+    put(sketch, mark);
+    offset = offsets[index] ?? offset;
+  }
+  return sketch === known ? null : { moves: { sketch }, offset };
 }

@@ -11,7 +11,7 @@ import {
   movesTogether,
   noMoves,
   withLeads,
-  withMark,
+  withMarks,
   type FoldedMoves,
   type MovedLeads,
   type Moves,
@@ -20,7 +20,7 @@ import { estimate, markOf, sketchOf } from './sketch-model.js';
 
 const leads = Array.from({ length: 3_000 }, (_, index) => idOf(`lead ${String(index)}`));
 const marks = leads.map(markOf);
-const movesOf = (some: Iterable<number>): Moves => [...some].reduce(withMark, noMoves);
+const movesOf = (some: Iterable<number>): Moves => withMarks(noMoves, some);
 
 /** Numbers of leads around the one from which a sketch is kept. */
 const leadNumbers = fc.array(fc.nat(maximumMarks + 40), { minLength: 1, maxLength: 2_000 });

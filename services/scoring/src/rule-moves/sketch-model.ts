@@ -38,14 +38,6 @@ export function sketchOf(marks: Iterable<number>): Sketch {
   return sketch;
 }
 
-/** The sketch with a mark in it; the same object where nothing changes. */
-export function sketchWith(sketch: Sketch, mark: number): Sketch {
-  if (!changes(sketch, mark)) return sketch;
-  const changed = sketch.slice();
-  put(changed, mark);
-  return changed;
-}
-
 export function sketchesTogether(one: Sketch, other: Sketch): Sketch {
   return one.map((rank, register) => Math.max(rank, other[register] ?? 0));
 }
