@@ -70,6 +70,8 @@ export class ProcessCycle<Of extends Session> {
   /** The running work of each partition; it may outlast its round. */
   readonly #working = new Map<number, Promise<void>>();
   #handledAt = performance.now();
+  /** When each member had its last turn. */
+  readonly #turns = new WeakMap<CycleMember<Of>, number>();
 
   constructor(private readonly options: CycleOptions<Of>) {
     this.#pacer = new InputPacer(options);
@@ -275,8 +277,11 @@ export class ProcessCycle<Of extends Session> {
       const { records, nextOffset } = buffered;
       batch.set(member, [...(batch.get(member) ?? []), { topic, records, nextOffset }]);
     }
-    await this.#inRound([...batch.keys()], async (member) => {
-      await member.session.handle(batch.get(member) ?? []);
+    const resting = this.#resting(begun).filter((member) => !batch.has(member));
+    await this.#inRound([...batch.keys(), ...resting], async (member) => {
+      const arrivals = batch.get(member);
+      if (!arrivals) return member.session.rest?.();
+      await member.session.handle(arrivals);
       member.succeeded();
     });
     this.#pacer.handled(topics, begun, this.#handledAt);
@@ -299,6 +304,11 @@ export class ProcessCycle<Of extends Session> {
 
   #idle(): CycleMember<Of>[] {
     return [...this.#members.keys()].filter(({ partition }) => !this.#working.has(partition));
+  }
+
+  /** The idle members that have had no turn for so long that they would be idle in a process of their own. */
+  #resting(now: number): CycleMember<Of>[] {
+    return this.#idle().filter((member) => now - (this.#turns.get(member) ?? -Infinity) >= idleMs);
   }
 
   /**
@@ -328,6 +338,7 @@ export class ProcessCycle<Of extends Session> {
 
   /** Runs the work of one member. Never rejects: a failure rejects the member's `run`. */
   #start(member: CycleMember<Of>, work: (member: CycleMember<Of>) => Promise<void>): Promise<void> {
+    this.#turns.set(member, performance.now());
     const working = Promise.resolve()
       .then(() => {
         member.lease.check();

@@ -37,6 +37,7 @@ class Feeding {
   readonly rounds: Handled[][] = [];
   readonly touched: number[] = [];
   readonly flushed: number[] = [];
+  readonly rested: number[] = [];
   readonly ended = new Map<number, 'left' | Error>();
   readonly cycle: ProcessCycle<Session>;
   readonly #leave = new Map<number, AbortController>();
@@ -79,6 +80,7 @@ class Feeding {
           await this.handle(partition);
         },
         flush: () => Promise.resolve(void this.flushed.push(partition)),
+        rest: () => Promise.resolve(void this.rested.push(partition)),
         close: () => Promise.resolve(),
       };
       const member: CycleMember = {
@@ -274,6 +276,26 @@ describe('the partitions of a process', () => {
     expect(feeding.flushed).toContain(0);
     expect(feeding.flushed).toContain(1);
     await feeding.stop();
+  });
+});
+
+describe('a partition at rest beside a busy one', () => {
+  test('has turns of its own, fewer than there are rounds', async () => {
+    const feeding = new Feeding();
+    await feeding.joined(0, 1);
+    feeding.append(1, 'a');
+    await pass(50);
+    feeding.flushed.length = 0;
+    for (let at = 0; at < 100; at += 1) {
+      feeding.append(0, 'b');
+      await pass(50);
+    }
+    await feeding.stop();
+    expect(feeding.flushed).toEqual([]);
+    expect(new Set(feeding.rested)).toEqual(new Set([1]));
+    // Not in each of the rounds.
+    expect(feeding.rested.length).toBeGreaterThan(5);
+    expect(feeding.rested.length).toBeLessThan(30);
   });
 });
 

@@ -440,6 +440,22 @@ describe('the input positions', () => {
     expect(seen.commits).toBeLessThan(made.length / 2);
   }, 30_000);
 
+  test('of a partition at rest are committed to the group while another partition stays busy', async () => {
+    const stores = createStores();
+    await ready(log, stores);
+    // Shorter than the time after which a process is idle.
+    const busy = setInterval(() => void writer.write([createRuleset({ partition: 1 })]), 20);
+    const made = Array.from({ length: 5 }, () => createRuleset({ partition: 0 }));
+    const written = await writer.write(made);
+    const end = Math.max(...written.map(({ offset }) => Number(offset))) + 1;
+    await eventually(
+      'the group knows',
+      async () => Number(await positionOf('scoring.commands')) >= end,
+      15_000,
+    );
+    clearInterval(busy);
+  }, 30_000);
+
   test('are read from the events when the previous owner could not commit group offsets', async () => {
     const stores = createStores();
     const { on, seen } = watched();

@@ -92,6 +92,15 @@ export class PartitionSession implements Session {
     this.#isInRound = false;
   }
 
+  async rest(): Promise<void> {
+    const { storage, book } = this.parts;
+    this.#isInRound = true;
+    await storage.storeRest();
+    const { isStating, isWithOffsets } = book.dueWhileResting();
+    if (isWithOffsets) await this.#commitPositions(isStating ? book.statement(book.positions) : undefined);
+    this.#isInRound = false;
+  }
+
   async release(): Promise<void> {
     const { book } = this.parts;
     await this.#commitPositions({ ...book.statement(book.positions), [releasedHeader]: 'true' });

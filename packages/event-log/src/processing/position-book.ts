@@ -120,6 +120,12 @@ export class PositionBook {
     return { isStating, isWithOffsets: isStating || !this.#isCommitted };
   }
 
+  /** What to commit while other partitions of the process are busy, at most once per interval. */
+  dueWhileResting(): { isStating: boolean; isWithOffsets: boolean } {
+    const due = this.dueWhileIdle();
+    return this.isCommitDue() ? due : { isStating: false, isWithOffsets: false };
+  }
+
   #isStatementDue(): boolean {
     return !this.#isStated && this.now() >= this.#stateAt;
   }

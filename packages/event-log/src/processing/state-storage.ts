@@ -48,6 +48,13 @@ export class StateStorage {
     this.startStore();
   }
 
+  /** Starts a store of what is not stored when the interval is over and no store is running. @throws the error of the last one */
+  async storeRest(): Promise<void> {
+    if (this.#isStoring) return;
+    await this.#storing;
+    if (!this.#isStored && this.isDue()) this.startStore();
+  }
+
   startStore(): void {
     this.#isStoring = true;
     this.#awaited = new AbortController();
