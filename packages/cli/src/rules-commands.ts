@@ -120,7 +120,7 @@ function show(changes: Changes, flags: { json?: boolean }, output: Output): void
 const signs = { add: '+', change: '~', remove: '-' } as const;
 
 function linesOf({ action, kind, name, ruleset, fields = [] }: Change): string {
-  const what = kind === 'levels' || kind === 'grid' ? name : `${kind} ${name}`;
+  const what = kind === 'levels' || kind === 'roll_up' || kind === 'grid' ? name : `${kind} ${name}`;
   const where = ruleset === undefined ? '' : ` in ${ruleset}`;
   const lines = [
     `  ${signs[action]} ${what}${where}`,

@@ -150,6 +150,12 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     body: {
       engagement_rulesets: [{ name: `Ruleset ${mark}`, rules: [{ event_type: eventType, weight: 7 }] }],
       profile_mappings: [{ field: 'city', source: `metadata.city ${mark}` }],
+      account_rulesets: [
+        {
+          name: `Companies ${mark}`,
+          rules: [{ conditions: [{ field: 'domain', operator: 'contains', value: mark }], weight: 7 }],
+        },
+      ],
       filters: [
         {
           name: `Filter ${mark}`,

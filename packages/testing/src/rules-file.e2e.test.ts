@@ -87,6 +87,10 @@ describe('the example file', () => {
       /profile_mappings: 3 added\n {2}\+ mapping seniority from metadata\.job_title/,
     );
     expect(diff.written).toContain('      Hot: (none) → 50 to open, #e8590c\n');
+    expect(diff.written).toContain('account_rulesets: 2 added\n  + ruleset Companies\n');
+    expect(diff.written).toContain(
+      'account_roll_up: 1 changed\n  ~ roll-up\n      method: (none) → top\n      leads: (none) → 3\n',
+    );
     expect(diff.written).toContain('  + filter To call this week\n');
     expect(diff.noted).toContain('rules apply --if-version 0');
     expect(await configuration()).toEqual(before);

@@ -91,7 +91,13 @@ export const accountRollUpSet = defineRecord({
   key: 'ou_id',
   description:
     "The OU's accounts get their points of leads in this way, each from the next event of any of its leads on.",
-  schema: z.strictObject({ ou_id: id, roll_up: rollUp, ...happened }),
+  schema: z.strictObject({
+    ou_id: id,
+    roll_up: rollUp
+      .nullable()
+      .describe('null: as if it had never been set; a document of the configuration says so.'),
+    ...happened,
+  }),
 });
 export type AccountRollUpSet = PayloadOf<typeof accountRollUpSet>;
 

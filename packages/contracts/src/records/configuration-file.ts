@@ -1,6 +1,7 @@
 // The command that makes an OU's scoring configuration equal to a document. What comes of it are the events of the single changes.
 import { z } from 'zod';
 import { id, name } from '../common.js';
+import { rollUp } from '../vocabulary/accounts.js';
 import { requested } from '../vocabulary/actor.js';
 import { decayForm } from '../vocabulary/decay.js';
 import { attributeFilter } from '../vocabulary/filters.js';
@@ -61,6 +62,13 @@ export const configurationFile = z.strictObject({
   profile_mappings: z.array(z.strictObject(mappingFields)).max(fileLimits.mappings).optional(),
   profile_rulesets: z.array(rulesetWith(fileConditionRule)).max(fileLimits.rulesets).optional(),
   profile_levels: fileLevels.optional(),
+  account_rulesets: z.array(rulesetWith(fileConditionRule)).max(fileLimits.rulesets).optional(),
+  account_roll_up: rollUp
+    .nullable()
+    .optional()
+    .describe(
+      'How the scores of leads make points of their account. null: it was never set; that is sum where there is an active account ruleset, else none.',
+    ),
   deal_rulesets: z.array(rulesetWith(fileConditionRule)).max(fileLimits.rulesets).optional(),
   grid: grid.nullable().optional().describe('null: there is none.'),
   filters: z.array(fileFilter).max(fileLimits.filters).optional(),

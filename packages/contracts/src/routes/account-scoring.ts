@@ -92,6 +92,15 @@ export const setAccountRulesActive = defineRoute({
   problems: ['rule_not_found', 'field_not_allowed', 'limit_reached'],
 });
 
+/** A roll-up as requests send it. */
+export const rollUpForm = z
+  .strictObject({ method: z.enum(rollUpMethods), leads: rollUp.shape.leads })
+  .refine(({ method, leads }) => (method === 'top') === (leads !== undefined), {
+    path: ['leads'],
+    error: 'must be there for top, and for no other method',
+  })
+  .meta({ id: 'AccountRollUpForm', example: { method: 'top', leads: 3 } });
+
 const rollUpAnswer = z.strictObject({
   roll_up: rollUp.describe('sum until it is set.'),
 });
@@ -120,13 +129,7 @@ export const setAccountRollUp = defineRoute({
     'Switches account scoring on, like the first account ruleset; `none` without an active account ruleset switches it off. Leads count in their account from their next event on, and a new roll-up counts for an account from the next event of any of its leads on. max and top are exact for scores of leads up to 1,023, and within 0.2 % above.',
   body: z
     .strictObject({
-      roll_up: z
-        .strictObject({ method: z.enum(rollUpMethods), leads: rollUp.shape.leads })
-        .refine(({ method, leads }) => (method === 'top') === (leads !== undefined), {
-          path: ['leads'],
-          error: 'must be there for top, and for no other method',
-        })
-        .meta({ id: 'AccountRollUpForm', example: { method: 'top', leads: 3 } }),
+      roll_up: rollUpForm,
     })
     .meta({ id: 'AccountRollUpChange', example: { roll_up: { method: 'sum' } } }),
   responses: { 200: { description: 'The roll-up', schema: rollUpAnswer } },

@@ -12,6 +12,7 @@ import { rulesetLimitForm } from '../records/rule-limits.js';
 import { levelFields, maximumLevels } from '../records/scoring.js';
 import { gridForm } from '../vocabulary/grid.js';
 import { documentFilterForm } from '../vocabulary/lead-filter-forms.js';
+import { rollUpForm } from './account-scoring.js';
 import { profileConditions } from './profile-rules.js';
 import { mappingForm } from './profile-scoring.js';
 import { defineRoute, editor, viewer } from './route.js';
@@ -77,6 +78,11 @@ const documentForm = z
       ),
     profile_rulesets: conditionRulesets.optional(),
     profile_levels: levels.optional(),
+    account_rulesets: conditionRulesets.optional(),
+    account_roll_up: rollUpForm
+      .nullable()
+      .optional()
+      .describe('How the scores of leads make points of their account; null: as if it had never been set.'),
     deal_rulesets: conditionRulesets.optional(),
     grid: gridForm.nullable().optional().describe('null takes the grid away.'),
     filters: section(filter, fileLimits.filters, 'filters').optional(),
@@ -118,6 +124,13 @@ const documentForm = z
           ],
         },
       ],
+      account_rulesets: [
+        {
+          name: 'Companies',
+          rules: [{ conditions: [{ field: 'leads', operator: 'gte', value: 3 }], weight: 25 }],
+        },
+      ],
+      account_roll_up: { method: 'top', leads: 3 },
       grid: { profile: { A: 60, B: 30, C: 10 }, engagement: { 1: 80, 2: 40, 3: 10 } },
       filters: [
         {
@@ -143,7 +156,7 @@ export const getConfiguration = defineRoute({
   tag,
   summary: 'The scoring configuration as one document',
   description:
-    'Rulesets with their rules, levels, decay rules, mappings, the grid and saved filters, in the form that PUT takes: by names in place of ids, so that it can be kept in a file, reviewed, and put into another organizational unit. Account scoring is not in it: account rulesets, their rules and the roll-up. The ETag is the version of the configuration.',
+    'Rulesets with their rules, levels, decay rules, mappings, the roll-up of accounts, the grid and saved filters, in the form that PUT takes: by names in place of ids, so that it can be kept in a file, reviewed, and put into another organizational unit. The ETag is the version of the configuration.',
   entityTag: true,
   responses: {
     200: { description: 'The document', schema: configurationFile.meta({ id: 'ScoringConfiguration' }) },
@@ -157,7 +170,7 @@ const shownValue = z.string().max(200).nullable();
 const change = z
   .strictObject({
     section: z.enum(configurationSections),
-    kind: z.enum(['ruleset', 'rule', 'levels', 'decay', 'mapping', 'grid', 'filter']),
+    kind: z.enum(['ruleset', 'rule', 'levels', 'decay', 'mapping', 'roll_up', 'grid', 'filter']),
     action: z.enum(['add', 'change', 'remove']),
     ruleset: z.string().max(100).optional().describe('Of a rule: the ruleset that it is in.'),
     name: z
@@ -196,7 +209,7 @@ export const putConfiguration = defineRoute({
   access: editor,
   tag,
   summary: 'Make the scoring configuration equal to a document',
-  description: `One change with one author: everything in the document takes effect, or, when a part is refused, nothing. A section that is absent (\`${configurationSections.join('`, `')}\`) stays as it is; one that is there is the whole: what is not in it is removed, and its points stay. Within a section an absent field has its default: a ruleset without \`max_score\` has no such limit. Rulesets, levels, decay rules and filters are found again by their names; a rule by its whole content, else by its label, else by what it matches; then it keeps its id and history. A mapping that is changed, or comes before another of its field that it came after, is made anew. Decay rules and conditions of filters name rulesets (\`ruleset\`). The same document again changes nothing. With \`dry_run=true\` it only says what would change. With \`If-Match\` it is refused (412) if somebody has changed the configuration since it was read. At most 1 MB; put the sections of a larger document one after the other. Account rulesets, their rules and the roll-up are in no document, and stay as they are.`,
+  description: `One change with one author: everything in the document takes effect, or, when a part is refused, nothing. A section that is absent (\`${configurationSections.join('`, `')}\`) stays as it is; one that is there is the whole: what is not in it is removed, and its points stay. Within a section an absent field has its default: a ruleset without \`max_score\` has no such limit. Rulesets, levels, decay rules and filters are found again by their names; a rule by its whole content, else by its label, else by what it matches; then it keeps its id and history. A mapping that is changed, or comes before another of its field that it came after, is made anew. Decay rules and conditions of filters name rulesets (\`ruleset\`). The same document again changes nothing. With \`dry_run=true\` it only says what would change. With \`If-Match\` it is refused (412) if somebody has changed the configuration since it was read. At most 1 MB; put the sections of a larger document one after the other.`,
   entityTag: true,
   query: z.strictObject({
     dry_run: z.enum(['true', 'false']).default('false').describe('Only say what would change.'),

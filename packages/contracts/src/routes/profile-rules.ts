@@ -28,7 +28,7 @@ export const newProfileRule = profileRule.extend(warned).meta({ id: 'NewProfileR
 export const profileConditions = attributeFilterForms
   .min(1, 'must hold at least one condition')
   .describe(
-    'Conditions on the fields of the profile; all must hold. Fields are those that mappings feed, and name, company, title, owner, phone and email_domain. Conditions of a deal rule are on id, stage, amount, currency and closed_at of the deal.',
+    'Conditions on the fields of the profile; all must hold. Fields are those that mappings feed, and name, company, title, owner, phone and email_domain. Conditions of an account rule are on name, key, leads, leads_score, domain, and further fields that events give in metadata.account. Conditions of a deal rule are on id, stage, amount, currency and closed_at of the deal.',
   );
 
 /** The body of POST /rules for a profile, an account or a deal ruleset. */

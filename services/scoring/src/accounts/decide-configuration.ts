@@ -1,5 +1,5 @@
 // Decides on the roll-up of an OU's accounts, and on switching its account rules: pure; time and ids come with the command.
-import type { records } from '@lead-scoring/contracts';
+import type { records, RollUp } from '@lead-scoring/contracts';
 import { defaultRollUp, noAccounts, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { done } from '../configuration/decision-model.js';
 import { switchRules } from '../configuration/decide-switch.js';
@@ -27,9 +27,13 @@ function setRollUp(
   { ou_id, roll_up, requested_at: at }: records.SetAccountRollUp,
   { accounts = noAccounts }: ScoringConfiguration,
 ): ConfigurationDecision {
-  const known = accounts.roll_up;
-  if (known && known.method === roll_up.method && known.leads === roll_up.leads) return done();
+  if (isSameRollUp(roll_up, accounts.roll_up)) return done();
   return done({ type: 'AccountRollUpSet', payload: { ou_id, roll_up, at } });
+}
+
+/** @param one null: it was never set */
+export function isSameRollUp(one: RollUp | null, other: RollUp | null): boolean {
+  return one?.method === other?.method && one?.leads === other?.leads;
 }
 
 /** The answer of the route that sets the roll-up. */

@@ -1,6 +1,6 @@
 // Decides on a document of the whole configuration: the events that make the configuration equal to it, or why it is refused. Pure.
 import type { records } from '@lead-scoring/contracts';
-import { noDeals, noProfile, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { noAccounts, noDeals, noProfile, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { beyondLimits, configurationLimits, keptLimitReached } from '../configuration/decision-model.js';
 import type { ConfigurationDecision, Refusal } from '../configuration/messages.js';
 import { planDecays } from './decays-section.js';
@@ -8,6 +8,7 @@ import { planFilters } from './filters-section.js';
 import { planEngagementLevels, planGrid, planProfileLevels } from './levels-sections.js';
 import { planMappings } from './mappings-section.js';
 import { Plan, type SectionPlanner } from './plan.js';
+import { planRollUp } from './roll-up-section.js';
 import { planRulesets } from './rulesets-section.js';
 
 /** Decay rules name rulesets, and filters name rulesets and levels: they come after those. */
@@ -17,6 +18,7 @@ const planners: readonly SectionPlanner[] = [
   planDecays,
   planMappings,
   planProfileLevels,
+  planRollUp,
   planGrid,
   planFilters,
 ];
@@ -55,13 +57,14 @@ export function applyConfiguration(
 /** The refusal of a document with more rules than there may be, before any of them is looked at. */
 function tooManyRules(
   file: records.ConfigurationFile,
-  { rules, profile = noProfile, deals = noDeals }: ScoringConfiguration,
+  { rules, profile = noProfile, accounts = noAccounts, deals = noDeals }: ScoringConfiguration,
 ): Refusal | null {
   const count = (rulesets: readonly { rules: readonly unknown[] }[] | undefined, known: number) =>
     rulesets ? rulesets.reduce((sum, ruleset) => sum + ruleset.rules.length, 0) : known;
   const all =
     count(file.engagement_rulesets, rules.size) +
     count(file.profile_rulesets, profile.rules.size) +
+    count(file.account_rulesets, accounts.rules.size) +
     count(file.deal_rulesets, deals.rules.size);
   return all > configurationLimits.keptRules ? keptLimitReached('rules') : null;
 }

@@ -1,6 +1,7 @@
 // The document of a configuration: all that people set, without ids, versions and authors. Pure.
 import type { records } from '@lead-scoring/contracts';
 import {
+  noAccounts,
   noDecays,
   noProfile,
   rulesetLimitsOf,
@@ -10,6 +11,7 @@ import { rulesetsOf } from '../configuration/state.js';
 import { fileDecayOf } from './decays-section.js';
 import { documentConditions } from './filters-section.js';
 import {
+  accountRules,
   byRuleset,
   dealRules,
   engagementRules,
@@ -20,7 +22,7 @@ import {
 } from './rule-kinds-model.js';
 
 export function documentOf(configuration: ScoringConfiguration): Required<records.ConfigurationFile> {
-  const { levels, decays = noDecays, profile = noProfile, filters } = configuration;
+  const { levels, decays = noDecays, profile = noProfile, accounts = noAccounts, filters } = configuration;
   const { profile_levels = [], grid = null } = configuration;
   return {
     engagement_rulesets: rulesetsIn(configuration, engagementRules),
@@ -33,6 +35,8 @@ export function documentOf(configuration: ScoringConfiguration): Required<record
     })),
     profile_rulesets: rulesetsIn(configuration, profileRules),
     profile_levels: profile_levels.map(fileLevelOf),
+    account_rulesets: rulesetsIn(configuration, accountRules),
+    account_roll_up: accounts.roll_up,
     deal_rulesets: rulesetsIn(configuration, dealRules),
     grid,
     filters: [...filters.values()].map(({ name, conditions }) => ({

@@ -136,6 +136,15 @@ const mapping = fc.record({
   source: fc.constantFrom('metadata.a', 'a', 'b', 'c'),
   transform: optional(fc.constantFrom<unknown>('lower', ['trim', 'number'], { first_of: ['vp'] }, 'upper')),
 });
+const rollUp = fc.constantFrom<unknown>(
+  { method: 'sum' },
+  { method: 'top', leads: 3 },
+  { method: 'top', leads: 5 },
+  { method: 'none' },
+  { method: 'top' },
+  { method: 'max', leads: 2 },
+  { method: 'median' },
+);
 const bound = fc.constantFrom(10, 20, 30);
 const grid = fc.oneof(
   fc.constantFrom(
@@ -218,6 +227,11 @@ const document = fc.record(
       { maxLength: 2 },
     ),
     profile_levels: levels,
+    account_rulesets: fc.array(
+      fc.record({ ...rulesetFields, rules: fc.array(profileRule, { maxLength: 2 }) }),
+      { maxLength: 2 },
+    ),
+    account_roll_up: fc.oneof(fc.constant(null), rollUp),
     deal_rulesets: fc.array(fc.record({ ...rulesetFields, rules: fc.array(profileRule, { maxLength: 2 }) }), {
       maxLength: 1,
     }),
@@ -339,7 +353,7 @@ describe('what a single request refuses a document refuses, with the same words,
     fc.assert(
       fc.property(
         configuration,
-        fc.constantFrom('engagement', 'profile', 'deal'),
+        fc.constantFrom('engagement', 'profile', 'account', 'deal'),
         fc.record(rulesetFields),
         (before, score_type, form) => {
           const single = sent('createRuleset', { ...form, score_type }, before, (parsed) => ({
@@ -371,11 +385,11 @@ describe('what a single request refuses a document refuses, with the same words,
     );
   });
 
-  test('rules over profiles and deals', () => {
+  test('rules over profiles, accounts and deals', () => {
     fc.assert(
       fc.property(
         configuration,
-        fc.constantFrom('profile', 'deal'),
+        fc.constantFrom('profile', 'account', 'deal'),
         profileRule,
         (before, scoreType, form) => {
           const ruleset = rulesetOf(before, scoreType);
@@ -430,6 +444,18 @@ describe('what a single request refuses a document refuses, with the same words,
           payload: { ...own(before), ...parsed } as never,
         }));
         expectSameWords({ single, whole: put({ grid: form }, before) });
+      }),
+    );
+  });
+
+  test('the roll-up of accounts', () => {
+    fc.assert(
+      fc.property(configuration, rollUp, (before, form) => {
+        const single = sent('setAccountRollUp', { roll_up: form }, before, (parsed) => ({
+          type: 'SetAccountRollUp',
+          payload: { ...own(before), ...parsed } as never,
+        }));
+        expectSameWords({ single, whole: put({ account_roll_up: form }, before) });
       }),
     );
   });

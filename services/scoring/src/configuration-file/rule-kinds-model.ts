@@ -1,13 +1,14 @@
 // The kinds of rules that a document holds: how a rule of each kind is written in a document, found again, and made. Pure.
 import { eventTypeKey, filterLabel, records } from '@lead-scoring/contracts';
 import {
+  noAccounts,
   noDeals,
   noProfile,
   type ConditionRule,
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
-import { conditionRuleKinds } from '../condition-rules/kinds-model.js';
+import { conditionRuleKinds, type ConditionRuleKind } from '../condition-rules/kinds-model.js';
 import { senselessRuleLimits } from '../configuration/decide-limits.js';
 import { neverCounts } from '../configuration/decision-model.js';
 import type { Refusal } from '../configuration/messages.js';
@@ -29,7 +30,7 @@ export interface Stamp {
 }
 
 export interface RuleKind<FileRule extends object, Kept extends KeptRule> {
-  section: 'engagement_rulesets' | 'profile_rulesets' | 'deal_rulesets';
+  section: `${Ruleset['score_type']}_rulesets`;
   scoreType: Ruleset['score_type'];
   rulesOf: (configuration: ScoringConfiguration) => Iterable<Kept>;
   /** The fields of a rule in a document. */
@@ -75,12 +76,12 @@ function engagementContent(rule: records.FileRule) {
   return { ...rule, attribute_filters: rule.attribute_filters ?? [], active: rule.active ?? true };
 }
 
-/** Rules with conditions on fields, of profiles or of deals. */
+/** Rules with conditions on fields, of profiles, accounts or deals. */
 function conditionRules({
   scoreType,
   ...kind
 }: Pick<RuleKind<records.FileConditionRule, ConditionRule>, 'section' | 'rulesOf'> & {
-  scoreType: 'profile' | 'deal';
+  scoreType: ConditionRuleKind;
 }): RuleKind<records.FileConditionRule, ConditionRule> {
   const { created, updated, refusalOf } = conditionRuleKinds[scoreType];
   return {
@@ -116,6 +117,12 @@ export const profileRules = conditionRules({
   section: 'profile_rulesets',
   scoreType: 'profile',
   rulesOf: ({ profile = noProfile }) => profile.rules.values(),
+});
+
+export const accountRules = conditionRules({
+  section: 'account_rulesets',
+  scoreType: 'account',
+  rulesOf: ({ accounts = noAccounts }) => accounts.rules.values(),
 });
 
 export const dealRules = conditionRules({

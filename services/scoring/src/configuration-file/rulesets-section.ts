@@ -3,6 +3,7 @@ import type { records } from '@lead-scoring/contracts';
 import { rulesetLimitsOf } from '@lead-scoring/scoring-domain';
 import {
   hasSameRulesetLimits,
+  limitsOfAccountRuleset,
   rulesetLimitsAfter,
   senselessRulesetLimits,
 } from '../configuration/decide-limits.js';
@@ -14,6 +15,7 @@ import { wordsOfRule } from './change-model.js';
 import { pairRules } from './pair-model.js';
 import { inPlace, quoted, type Place, type Plan } from './plan.js';
 import {
+  accountRules,
   byRuleset,
   dealRules,
   engagementRules,
@@ -28,17 +30,18 @@ type FileRuleset<FileRule> = records.FileRuleset<FileRule>;
 
 /** One ruleset has a name, whatever its score type: the names of all sections are checked together. */
 export function planRulesets(plan: Plan): Refusal | null {
-  const { engagement_rulesets, profile_rulesets, deal_rulesets } = plan.file;
+  const { engagement_rulesets, profile_rulesets, account_rulesets, deal_rulesets } = plan.file;
   return (
     refusalOfNames(plan) ??
     (engagement_rulesets ? new RulesetSection(plan, engagementRules).refusal(engagement_rulesets) : null) ??
     (profile_rulesets ? new RulesetSection(plan, profileRules).refusal(profile_rulesets) : null) ??
+    (account_rulesets ? new RulesetSection(plan, accountRules).refusal(account_rulesets) : null) ??
     (deal_rulesets ? new RulesetSection(plan, dealRules).refusal(deal_rulesets) : null)
   );
 }
 
 function refusalOfNames({ file, before }: Plan): Refusal | null {
-  const sections = [engagementRules, profileRules, dealRules];
+  const sections = [engagementRules, profileRules, accountRules, dealRules];
   const replaced = sections.filter(({ section }) => file[section]).map(({ scoreType }) => scoreType);
   const taken = new Set(
     [...before.rulesets.values()]
@@ -94,7 +97,9 @@ class RulesetSection<FileRule extends object, Kept extends KeptRule> {
   ): Refusal | null {
     const limits = rulesetLimitsAfter({}, ruleset);
     const senseless =
-      present && hasSameRulesetLimits(present, limits) ? null : senselessRulesetLimits(limits);
+      present && hasSameRulesetLimits(present, limits)
+        ? null
+        : (limitsOfAccountRuleset(limits, this.kind.scoreType) ?? senselessRulesetLimits(limits));
     if (senseless) return inPlace(senseless, place);
     if (present) this.#changeRuleset(present, ruleset);
     else this.#addRuleset(ruleset, rulesetId);

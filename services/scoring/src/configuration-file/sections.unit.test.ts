@@ -172,6 +172,74 @@ describe('profile rulesets', () => {
   });
 });
 
+describe('account scoring', () => {
+  const companies = (weight: number): File => ({
+    account_rulesets: [
+      {
+        name: 'Companies',
+        active: true,
+        rules: [{ conditions: [{ field: 'leads', operator: 'gte', value: 3 }], weight, label: 'Several' }],
+      },
+    ],
+  });
+
+  test('account rulesets are a section of their own: their rules keep their ids, and other sections leave them', () => {
+    const { configuration } = applied(companies(5));
+    const [id = ''] = [...(configuration.accounts?.rules.keys() ?? [])];
+    const heavier = applied(companies(8), configuration);
+    expect(heavier.configuration.accounts?.rules.get(id)).toMatchObject({ weight: 8, version: 2 });
+    expect(heavier.result).toMatchObject({
+      changes: [
+        {
+          section: 'account_rulesets',
+          kind: 'rule',
+          action: 'change',
+          ruleset: 'Companies',
+          name: 'Several',
+          fields: [{ field: 'weight', before: '5', after: '8' }],
+        },
+      ],
+    });
+    expect(applied({ account_rulesets: [] }, configuration).configuration.accounts?.rules.size).toBe(0);
+    expect(applied(fit(vp), configuration).configuration.accounts).toEqual(configuration.accounts);
+    expect(documentOf(configuration)).toMatchObject({ ...companies(5), account_roll_up: null });
+  });
+
+  test('the roll-up is set, changed, and with null is as if it had never been set', () => {
+    const { configuration, result } = applied({ account_roll_up: { method: 'top', leads: 3 } });
+    expect(configuration.accounts?.roll_up).toEqual({ method: 'top', leads: 3 });
+    expect(result).toMatchObject({
+      sections: [{ section: 'account_roll_up', added: 0, changed: 1, removed: 0 }],
+      changes: [
+        {
+          section: 'account_roll_up',
+          kind: 'roll_up',
+          action: 'change',
+          name: 'roll-up',
+          fields: [
+            { field: 'method', before: null, after: 'top' },
+            { field: 'leads', before: null, after: '3' },
+          ],
+        },
+      ],
+    });
+    const changed = applied({ account_roll_up: { method: 'mean' } }, configuration).configuration;
+    expect(documentOf(changed).account_roll_up).toEqual({ method: 'mean' });
+    expect(applied(companies(5), changed).configuration.accounts?.roll_up).toEqual({ method: 'mean' });
+    expect(applied({ account_roll_up: null }, changed).configuration.accounts?.roll_up).toBeNull();
+    expect(applied({ account_roll_up: null }).events).toEqual([]);
+  });
+
+  test('account rules count toward the rules that an organizational unit may have', () => {
+    const rules = Array.from({ length: 2_501 }, () => ({ ...vp, active: false }));
+    const both = {
+      profile_rulesets: [{ name: 'Fit', active: true, rules }],
+      account_rulesets: [{ name: 'Companies', active: true, rules }],
+    };
+    expect(refused(both)).toMatchObject({ code: 'limit_reached' });
+  });
+});
+
 describe('mappings', () => {
   const before = after([
     addMapping('title', 'seniority', 'metadata.title'),
