@@ -17,6 +17,7 @@ import {
 import { gridCell } from '../vocabulary/grid.js';
 import { alias } from '../vocabulary/identity.js';
 import { leadScoreTypes } from '../vocabulary/score-types.js';
+import { rollUp } from '../vocabulary/accounts.js';
 import { limitedDriverFields } from '../vocabulary/webhook.js';
 import { adjustmentReason, levelFields } from '../records/scoring.js';
 import { minPosition } from './events.js';
@@ -97,6 +98,14 @@ const leadScoreType = z
   .default('engagement')
   .meta({ default: 'engagement' });
 
+/** Of one lead: also the score of the account that it belongs to. */
+const oneLeadScoreType = z
+  .enum([...leadScoreTypes, 'account'], {
+    error: `must be ${leadScoreTypes.join(', ')} or account`,
+  })
+  .default('engagement')
+  .meta({ default: 'engagement' });
+
 const bound = numberParameter(-2_147_483_648, 2_147_483_647);
 
 export const listLeads = defineRoute({
@@ -168,7 +177,9 @@ export const getScore = defineRoute({
   summary: "A lead's score",
   parameters: z.strictObject({ leadID: leadId }),
   query: z.strictObject({
-    score_type: leadScoreType.describe('The score that score and level are of.'),
+    score_type: oneLeadScoreType.describe(
+      'The score that score and level are of. account: that of the account that the lead belongs to, 0 without one; it has no levels.',
+    ),
     min_position: minPosition,
   }),
   responses: {
@@ -176,7 +187,7 @@ export const getScore = defineRoute({
       description: 'Score',
       schema: z.strictObject({
         lead_id: id,
-        score_type: z.literal('profile').optional().describe('Absent for the engagement score.'),
+        score_type: z.enum(['profile', 'account']).optional().describe('Absent for the engagement score.'),
         account_id: lead.shape.account_id,
         score,
         scores,
@@ -241,12 +252,39 @@ const adjustment = z
   })
   .meta({ id: 'ScoreAdjustment' });
 
+/** The account whose score is that of a lead, with the reasons that add up to it. */
+const explainedAccount = z
+  .strictObject({
+    id,
+    name: z.string().max(512),
+    leads: z.int().min(1).describe('How many leads belong to it.'),
+    roll_up: rollUp,
+    reasons: z
+      .array(
+        z.strictObject({
+          reason: z
+            .enum(['leads', 'account_rule'])
+            .describe(
+              'leads: the roll-up of the scores of the leads. account_rule: a rule that the account meets.',
+            ),
+          rule_id: id.optional(),
+          rule_version: z.int().min(1).optional(),
+          ruleset_id: id.optional(),
+          points: z.int(),
+          words: z.string().max(1_000),
+        }),
+      )
+      .max(5_001)
+      .describe('The points of the leads first, then those of each rule, the largest first.'),
+  })
+  .meta({ id: 'ExplainedAccount' });
+
 /** The public form of SPEC.md, with the fields that only an authenticated reader sees. */
 export const scoreExplanation = z
   .strictObject({
     lead_id: id,
     lead_name: z.string().max(512),
-    score_type: z.literal('profile').optional().describe('Absent for the engagement score.'),
+    score_type: z.enum(['profile', 'account']).optional().describe('Absent for the engagement score.'),
     score: score.describe('The total now, or at the moment `at` as it was known at `known_at`.'),
     level: leadLevel
       .nullable()
@@ -345,9 +383,27 @@ export const scoreExplanation = z
         'The newest 1,000 changes of the profile score within the range; absent for the engagement score.',
       ),
     entries_total: z.int().min(0).describe('Point entries within the range.'),
+    account: explainedAccount
+      .optional()
+      .describe('Of an account score: what makes it now. Absent for other scores, and without an account.'),
   })
   .meta({ id: 'ScoreExplanation' });
 export type ScoreExplanation = z.infer<typeof scoreExplanation>;
+
+/** A strict object of a question about a score in which an account score is that of now. */
+const ofPresentAccounts = <Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> =>
+  (['at', 'known_at'] as const).reduce(
+    (form, moment) =>
+      form.refine(
+        (query: Record<string, unknown>) => query.score_type !== 'account' || query[moment] === undefined,
+        {
+          path: [moment],
+          error:
+            'must be absent for score_type account: only the present reasons of an account score are kept',
+        },
+      ),
+    z.strictObject(shape),
+  );
 
 export const explainScore = defineRoute({
   name: 'explainScore',
@@ -361,14 +417,10 @@ export const explainScore = defineRoute({
   description:
     'A past moment is named on one of two clocks. `at` is the clock of the events: an event counts from its own time on, also one of an imported history, and at the latest from when it was scored. `known_at` is the clock of the system: what this answer was then, under the rules and levels of then. Both together: the score as of `at`, as the system knew it at `known_at`. Neither: the score now.',
   parameters: z.strictObject({ leadID: leadId }),
-  query: z.strictObject({
-    score_type: z
-      .enum(['engagement', 'profile'], 'must be engagement or profile')
-      .default('engagement')
-      .describe(
-        'profile: the changes of the profile score, each in words. Both clocks then are that of its decisions, and drivers are the rules that give points, whenever they began to.',
-      )
-      .meta({ default: 'engagement' }),
+  query: ofPresentAccounts({
+    score_type: oneLeadScoreType.describe(
+      'account: what makes the score of the account that the lead belongs to, as it is now; its past is not kept, so at and known_at must be absent. profile: the changes of the profile score, each in words. Both clocks then are that of its decisions, and drivers are the rules that give points, whenever they began to.',
+    ),
     range_hours: integerParameter(1, 876_000)
       .default(720)
       .describe('Event times that drivers, adjustments and entries cover, back from `at`.'),

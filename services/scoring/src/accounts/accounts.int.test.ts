@@ -114,6 +114,52 @@ describe('an account', () => {
     });
   });
 
+  test('gives its score to its leads, with the reasons in words, and 0 to a lead without one', async () => {
+    const [ada, free] = [idOf('ada'), idOf('free')];
+    expect((await rig.get(`/score/${ada}?score_type=account`)).body).toMatchObject({
+      ...{ score_type: 'account', account_id: acme, score: 42, level: null },
+      scores: { engagement: 10, account: 42 },
+    });
+    const { body } = await rig.get(`/lead/${ada}/score-explain?score_type=account`);
+    expect(routes.explainScore.responses[200].schema.parse(body)).toMatchObject({
+      ...{ lead_id: ada, score_type: 'account', score: 42, level: null, unattributed: 0 },
+      top_drivers: [
+        { rule_id: idOf('several'), total: 20, label: 'Several people' },
+        { rule_id: idOf('software'), total: 7 },
+      ],
+      account: {
+        ...{ id: acme, name: 'Acme Engines', leads: 2, roll_up: { method: 'sum' } },
+        reasons: [
+          { reason: 'leads', points: 15, words: '+15: the sum of the scores of its 2 leads.' },
+          {
+            ...{ reason: 'account_rule', rule_id: idOf('several'), points: 20 },
+            words: '+20: the account meets "Several people" (leads is at least 2).',
+          },
+          { points: 7, words: '+7: the account meets the rule (industry is "software").' },
+        ],
+      },
+    });
+    expect((await rig.get(`/score/${free}?score_type=account`)).body).toMatchObject({
+      ...{ score_type: 'account', score: 0, level: null },
+    });
+    const without = await rig.get(`/lead/${free}/score-explain?score_type=account`);
+    expect(routes.explainScore.responses[200].schema.parse(without.body)).toMatchObject({
+      ...{ score: 0, unattributed: 0, top_drivers: [] },
+    });
+    expect(without.body).not.toHaveProperty('account');
+    for (const path of [`/score/${ada}?`, `/lead/${ada}/score-explain?`])
+      expect(await rig.get(`${path}score_type=account`, { ou: otherOuId })).toMatchObject({ status: 404 });
+    for (const moment of ['at', 'known_at'])
+      expect(
+        await rig.get(`/lead/${ada}/score-explain?score_type=account&${moment}=2026-01-01T00:00:00Z`),
+      ).toMatchObject({
+        status: 400,
+        body: {
+          errors: [{ path: `query.${moment}`, message: expect.stringContaining('score_type account') }],
+        },
+      });
+  });
+
   test('is not there for another OU, and neither is one that nobody belongs to', async () => {
     expect(await rig.get(`/accounts/${acme}`, { ou: otherOuId })).toMatchObject({
       status: 404,

@@ -20,12 +20,31 @@ import type { Account } from './state.js';
 
 /** @throws ProblemError 404 `account_not_found`, both for an account of another OU and for an unknown one */
 export async function findAccount(readModel: ReadModel, ouId: string, accountId: string): Promise<Account> {
-  const found = await withClassifiedErrors(() =>
-    readModel.collection(accounts).findOne({ _id: leadKey(ouId, accountId) }),
-  );
+  const found = await storedAccount(readModel, ouId, accountId);
   if (!found)
     throw new ProblemError(404, 'account_not_found', 'No account of this organizational unit has this id.');
   return toAccount(found, ouId);
+}
+
+/** The account in which a lead of the OU counts; null where it counts in none, or its account was not decided on yet. */
+export async function findAccountOf(
+  readModel: ReadModel,
+  ouId: string,
+  { account }: Pick<LeadDocument, 'account'>,
+): Promise<Account | null> {
+  if (!account) return null;
+  const found = await storedAccount(readModel, ouId, account.account_id);
+  return found && toAccount(found, ouId);
+}
+
+function storedAccount(
+  readModel: ReadModel,
+  ouId: string,
+  accountId: string,
+): Promise<AccountDocument | null> {
+  return withClassifiedErrors(() =>
+    readModel.collection(accounts).findOne({ _id: leadKey(ouId, accountId) }),
+  );
 }
 
 /** The scores of the accounts in which these leads count, by the ids of the accounts. */

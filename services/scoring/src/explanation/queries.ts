@@ -3,11 +3,14 @@ import { routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { explainProfile, explainScore, momentOfNow } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { explainAccount } from '../accounts/explanation-model.js';
+import { findAccountOf } from '../accounts/stored-accounts.js';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { configurationAt } from '../configuration-changes/documents.js';
 import { leadOfKey } from '../keys.js';
 import type { AwaitPositions } from '../visibility.js';
+import { findLead } from '../leads/stored-leads.js';
 import { findExplainedLead } from './explained-lead.js';
 
 export interface ExplanationDependencies {
@@ -27,6 +30,16 @@ export function explanationQueries({
   return [
     bindQuery(routes.explainScore, async ({ params, query, context: { ouId, ...context } }) => {
       await awaitPositions(context);
+      if (query.score_type === 'account') {
+        const [lead, current] = await Promise.all([
+          findLead(readModel, ouId, params.leadID),
+          loadOne(configurations, ouId),
+        ]);
+        const explained = { lead_id: leadOfKey(lead._id), lead_name: lead.name };
+        const { range_hours } = query;
+        const account = await findAccountOf(readModel, ouId, lead);
+        return explainAccount(explained, account, current, { at: now().toISOString(), range_hours });
+      }
       const [{ lead, decisions, profileDecisions }, current] = await Promise.all([
         findExplainedLead(readModel, ouId, params.leadID),
         loadOne(configurations, ouId),

@@ -1,8 +1,8 @@
 // Lists of leads by score and by text, and the score of one lead.
-import { routes, type LeadScoreType, type routeDeclarations } from '@lead-scoring/contracts';
+import { routes, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { levelOf, levelsOfScore, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { bindQuery, type BoundQuery, type QueryInput } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import type { AwaitPositions } from '../visibility.js';
@@ -74,6 +74,8 @@ export function leadQueries({
   ];
 }
 
+type AskedScoreType = QueryInput<typeof routes.getScore>['query']['score_type'];
+
 /** The part of a lead's answer that is about its score. */
 function scoreAnswer(
   {
@@ -91,20 +93,26 @@ function scoreAnswer(
     scoreType,
     profileScore,
     configuration,
-  }: { scoreType: LeadScoreType; profileScore: number; configuration: ScoringConfiguration },
+  }: { scoreType: AskedScoreType; profileScore: number; configuration: ScoringConfiguration },
 ) {
-  const asked =
-    scoreType === 'profile'
-      ? {
-          score_type: 'profile' as const,
+  const asked = () => {
+    switch (scoreType) {
+      case 'engagement':
+        return { score, level };
+      case 'profile':
+        return {
+          score_type: scoreType,
           score: profileScore,
-          level: levelOf(levelsOfScore(configuration, 'profile'), profileScore),
-        }
-      : { score, level };
+          level: levelOf(levelsOfScore(configuration, scoreType), profileScore),
+        };
+      case 'account':
+        return { score_type: scoreType, score: scores.account ?? 0, level: null };
+    }
+  };
   return {
     lead_id: id,
     ...(account_id !== undefined && { account_id }),
-    ...asked,
+    ...asked(),
     scores,
     ...(profile_level !== undefined && { profile_level }),
     ...(grid && { grid }),
