@@ -3,7 +3,6 @@ import { z } from 'zod';
 import {
   cursorParameter,
   id,
-  inOrder,
   integerParameter,
   leadId,
   name,
@@ -16,12 +15,16 @@ import {
 } from '../common.js';
 import { gridCell } from '../vocabulary/grid.js';
 import { alias } from '../vocabulary/identity.js';
-import { leadScoreTypes } from '../vocabulary/score-types.js';
-import { rollUp } from '../vocabulary/accounts.js';
-import { limitedDriverFields } from '../vocabulary/webhook.js';
 import { adjustmentReason, levelFields } from '../records/scoring.js';
+import {
+  anyLeadScoreType,
+  explainedAccount,
+  ofLeadsOrAccounts,
+  ofPresentAccounts,
+} from './account-scores.js';
 import { minPosition } from './events.js';
 import { defineRoute, editor, viewer } from './route.js';
+import { driver } from './score-drivers.js';
 
 export const leadLevel = z
   .strictObject({ id, name: levelFields.name, color: levelFields.color })
@@ -93,19 +96,6 @@ export const leadSorts = [
 
 const sort = z.enum(leadSorts).default('-score').describe('A minus in front: descending.');
 
-const leadScoreType = z
-  .enum(leadScoreTypes, { error: 'must be engagement or profile' })
-  .default('engagement')
-  .meta({ default: 'engagement' });
-
-/** Of one lead: also the score of the account that it belongs to. */
-const oneLeadScoreType = z
-  .enum([...leadScoreTypes, 'account'], {
-    error: `must be ${leadScoreTypes.join(', ')} or account`,
-  })
-  .default('engagement')
-  .meta({ default: 'engagement' });
-
 const bound = numberParameter(-2_147_483_648, 2_147_483_647);
 
 export const listLeads = defineRoute({
@@ -117,9 +107,9 @@ export const listLeads = defineRoute({
   access: viewer,
   tag: 'Leads',
   summary: 'Leads with their scores, highest first',
-  query: inOrder({
-    score_type: leadScoreType.describe(
-      'The score that min_score, max_score, level and sort=score are about. A lead without profile points has a profile score of 0.',
+  query: ofLeadsOrAccounts({
+    score_type: anyLeadScoreType.describe(
+      'The score that min_score, max_score, level and sort=score are about. A lead without profile points has a profile score of 0. account: the score of the account that the lead belongs to, 0 without one; of one score, leads of an account follow each other. It goes with sort=score and -score, and without level, grid, owner, filter_id and q.',
     ),
     min_score: bound.optional(),
     max_score: bound.optional(),
@@ -177,7 +167,7 @@ export const getScore = defineRoute({
   summary: "A lead's score",
   parameters: z.strictObject({ leadID: leadId }),
   query: z.strictObject({
-    score_type: oneLeadScoreType.describe(
+    score_type: anyLeadScoreType.describe(
       'The score that score and level are of. account: that of the account that the lead belongs to, 0 without one; it has no levels.',
     ),
     min_position: minPosition,
@@ -200,30 +190,6 @@ export const getScore = defineRoute({
   },
   problems: ['lead_not_found'],
 });
-
-const driver = z
-  .strictObject({
-    rule_id: id,
-    event_type: z.string().max(100),
-    count: z.int().min(1).describe('Events attributed to the rule.'),
-    weight: z.int().describe('Points per event.'),
-    total: z.int().describe('count multiplied by weight.'),
-    filter_label: z
-      .string()
-      .max(50_000)
-      .optional()
-      .describe('The attribute filter in words; absent without filters.'),
-    label: z
-      .string()
-      .max(100)
-      .optional()
-      .describe(
-        'What the rule was called in the version that gave the points; absent where it had no label.',
-      ),
-    rule_version: z.int().min(1).describe('The latest version of the rule that gave points of this weight.'),
-    ...limitedDriverFields,
-  })
-  .meta({ id: 'Driver' });
 
 const adjustment = z
   .strictObject({
@@ -251,33 +217,6 @@ const adjustment = z
     matched: z.int().min(1).optional().describe('Events that the rule matched.'),
   })
   .meta({ id: 'ScoreAdjustment' });
-
-/** The account whose score is that of a lead, with the reasons that add up to it. */
-const explainedAccount = z
-  .strictObject({
-    id,
-    name: z.string().max(512),
-    leads: z.int().min(1).describe('How many leads belong to it.'),
-    roll_up: rollUp,
-    reasons: z
-      .array(
-        z.strictObject({
-          reason: z
-            .enum(['leads', 'account_rule'])
-            .describe(
-              'leads: the roll-up of the scores of the leads. account_rule: a rule that the account meets.',
-            ),
-          rule_id: id.optional(),
-          rule_version: z.int().min(1).optional(),
-          ruleset_id: id.optional(),
-          points: z.int(),
-          words: z.string().max(1_000),
-        }),
-      )
-      .max(5_001)
-      .describe('The points of the leads first, then those of each rule, the largest first.'),
-  })
-  .meta({ id: 'ExplainedAccount' });
 
 /** The public form of SPEC.md, with the fields that only an authenticated reader sees. */
 export const scoreExplanation = z
@@ -390,21 +329,6 @@ export const scoreExplanation = z
   .meta({ id: 'ScoreExplanation' });
 export type ScoreExplanation = z.infer<typeof scoreExplanation>;
 
-/** A strict object of a question about a score in which an account score is that of now. */
-const ofPresentAccounts = <Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> =>
-  (['at', 'known_at'] as const).reduce(
-    (form, moment) =>
-      form.refine(
-        (query: Record<string, unknown>) => query.score_type !== 'account' || query[moment] === undefined,
-        {
-          path: [moment],
-          error:
-            'must be absent for score_type account: only the present reasons of an account score are kept',
-        },
-      ),
-    z.strictObject(shape),
-  );
-
 export const explainScore = defineRoute({
   name: 'explainScore',
   method: 'GET',
@@ -418,7 +342,7 @@ export const explainScore = defineRoute({
     'A past moment is named on one of two clocks. `at` is the clock of the events: an event counts from its own time on, also one of an imported history, and at the latest from when it was scored. `known_at` is the clock of the system: what this answer was then, under the rules and levels of then. Both together: the score as of `at`, as the system knew it at `known_at`. Neither: the score now.',
   parameters: z.strictObject({ leadID: leadId }),
   query: ofPresentAccounts({
-    score_type: oneLeadScoreType.describe(
+    score_type: anyLeadScoreType.describe(
       'account: what makes the score of the account that the lead belongs to, as it is now; its past is not kept, so at and known_at must be absent. profile: the changes of the profile score, each in words. Both clocks then are that of its decisions, and drivers are the rules that give points, whenever they began to.',
     ),
     range_hours: integerParameter(1, 876_000)

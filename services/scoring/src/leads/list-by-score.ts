@@ -10,7 +10,7 @@ import { sectionAfter, sectionAt, sectionsOf, type Direction, type ScoreSection 
 import { loadStatistics } from './statistics.js';
 import type { LeadPage } from './stored-leads.js';
 
-type ListQuery = QueryInput<typeof routes.listLeads>['query'];
+type ListQuery = QueryInput<typeof routes.listLeads>['query'] & { score_type: LeadScoreType };
 
 /** The order of a list, and what gives its totals. */
 interface ScoreOrder {

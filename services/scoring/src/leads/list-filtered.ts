@@ -1,5 +1,5 @@
 // Lists of leads by owner, by text, by a saved filter, or in another order than by score.
-import type { routes } from '@lead-scoring/contracts';
+import type { LeadScoreType, routes } from '@lead-scoring/contracts';
 import { InvalidCursor, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
 import type { QueryInput } from '@lead-scoring/service';
 import { leadKey, leadKeysOf, leadOfKey } from '../keys.js';
@@ -20,8 +20,8 @@ import {
 
 type ListQuery = Pick<
   QueryInput<typeof routes.listLeads>['query'],
-  'score_type' | 'owner' | 'q' | 'sort' | 'page' | 'limit' | 'cursor'
->;
+  'owner' | 'q' | 'sort' | 'page' | 'limit' | 'cursor'
+> & { score_type: LeadScoreType };
 
 export interface LeadConditions {
   ranges: ScoreRanges;

@@ -3,6 +3,7 @@ import { routes, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { levelOf, levelsOfScore, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery, type QueryInput } from '@lead-scoring/service';
+import { listByAccountScore } from '../accounts/list-leads.js';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import type { AwaitPositions } from '../visibility.js';
@@ -35,6 +36,13 @@ export function leadQueries({
       await awaitPositions(context);
       const byScore = query.sort === 'score' || query.sort === '-score';
       const loading = loadOne(configurations, context.ouId);
+      if (query.score_type === 'account') {
+        const range = scoreRange(query, everyLevel);
+        const listing = listByAccountScore(readModel, context.ouId, query, range);
+        const [ofAccounts, known] = await Promise.all([listing, loading]);
+        return answered(readModel, ofAccounts, query, known);
+      }
+      const ofLeads = { ...query, score_type: query.score_type };
       // The list waits for the configuration only if the query names a level, a cell or a filter.
       const level =
         query.level === undefined ? everyLevel : requireLevel(await loading, query.score_type, query.level);
@@ -46,8 +54,8 @@ export function leadQueries({
       };
       const [page, configuration] = await Promise.all([
         byScore && query.owner === undefined && query.q === undefined && !cell && !filter
-          ? listByScore(readModel, context.ouId, query, ranges[query.score_type])
-          : listFiltered(readModel, context.ouId, query, { ranges, filter }),
+          ? listByScore(readModel, context.ouId, ofLeads, ranges[query.score_type])
+          : listFiltered(readModel, context.ouId, ofLeads, { ranges, filter }),
         loading,
       ]);
       return answered(readModel, page, query, configuration);

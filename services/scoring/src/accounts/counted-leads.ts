@@ -1,0 +1,167 @@
+// The leads that count in accounts, read in the order of the accounts' scores.
+import { keysWithin, uuidBytes, type Binary, type Filter, type ReadModel } from '@lead-scoring/read-model';
+import { leadKey, leadOfKey, rankEdge } from '../keys.js';
+import type { ScoreRange } from '../leads/histogram-fold.js';
+import type { Direction } from '../leads/score-sections.js';
+import { loadLeads } from '../leads/stored-leads.js';
+import {
+  accountLeadKey,
+  accountLeads,
+  accounts,
+  leadOfAccountLeadKey,
+  type AccountDocument,
+  type AccountLeadDocument,
+} from './documents.js';
+import type { Place, PlacedLead } from './place-model.js';
+
+/** The order of an OU's leads by the scores of their accounts. */
+export interface AccountOrder {
+  readonly readModel: ReadModel;
+  readonly ouId: string;
+  readonly direction: Direction;
+}
+
+/** Leads that are wanted of a section of the order. */
+export interface WantedPlaces {
+  /** The place after which to begin; null: at the beginning of the section. */
+  readonly from: Place | null;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** What a section has of the wanted leads, and how many are still to be skipped behind it. */
+export interface FoundPlaces {
+  readonly found: readonly PlacedLead[];
+  readonly skip: number;
+}
+
+/** A range of accounts by rankKey. */
+export interface RankRange {
+  readonly $gte: Binary;
+  readonly $lt: Binary;
+}
+
+type RankedAccount = Pick<AccountDocument, '_id' | 'rank' | 'leads'>;
+
+/** The wanted leads of one account. */
+interface AccountPart extends WantedPlaces {
+  readonly account: RankedAccount;
+}
+
+/** Accounts in one query: few where their leads are read too. */
+const accountsAtOnce = { read: 50, skipped: 1_000 };
+
+/**
+ * Each account has a lead at least, so a page needs few accounts. A lead that moves to another account is in the list where its
+ * own document says, or for a moment nowhere; a lead is never there twice for the same score.
+ */
+export async function leadsOfAccounts(
+  order: AccountOrder,
+  ranks: RankRange,
+  { from, limit, ...wanted }: WantedPlaces,
+): Promise<FoundPlaces> {
+  const found: PlacedLead[] = [];
+  let skip = wanted.skip;
+  let next: Filter<AccountDocument> = from ? { rank: bound(order, 'from', from.rank) } : {};
+  for (;;) {
+    const atOnce = skip > 0 ? accountsAtOnce.skipped : accountsAtOnce.read;
+    const ahead = await accountsWithin(order, { $and: [{ rank: ranks }, next] }, atOnce);
+    const { parts, last, skip: left } = partsOf(ahead, { from, skip, limit: limit - found.length });
+    skip = left;
+    for (const ofAccount of await Promise.all(parts.map((part) => leadsOf(order, part))))
+      found.push(...ofAccount.slice(0, limit - found.length));
+    if (!last || found.length === limit || (last === ahead.at(-1) && ahead.length < atOnce))
+      return { found, skip };
+    next = { rank: bound(order, 'after', last.rank) };
+  }
+}
+
+function bound({ direction }: AccountOrder, begin: 'from' | 'after', rank: Binary) {
+  if (begin === 'from') return direction === 'ascending' ? { $gte: rank } : { $lte: rank };
+  return direction === 'ascending' ? { $gt: rank } : { $lt: rank };
+}
+
+function accountsWithin(
+  { readModel, direction }: AccountOrder,
+  filter: Filter<AccountDocument>,
+  limit: number,
+): Promise<RankedAccount[]> {
+  return readModel
+    .collection(accounts)
+    .find(filter)
+    .project<RankedAccount>({ rank: 1, leads: 1 })
+    .sort({ rank: direction === 'ascending' ? 1 : -1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** The first accounts that have the wanted leads, by their counts. */
+function partsOf(
+  ahead: readonly RankedAccount[],
+  { from, skip: before, limit }: WantedPlaces,
+): { parts: AccountPart[]; last: RankedAccount | undefined; skip: number } {
+  const parts: AccountPart[] = [];
+  let [skip, missing] = [before, limit];
+  let last: RankedAccount | undefined;
+  for (const account of ahead) {
+    if (missing <= 0) break;
+    last = account;
+    if (skip >= account.leads) {
+      skip -= account.leads;
+      continue;
+    }
+    const ofCursor = from?.account_id === leadOfKey(account._id) ? from : null;
+    parts.push({ account, from: ofCursor, skip, limit });
+    missing -= account.leads - skip;
+    skip = 0;
+  }
+  return { parts, last, skip };
+}
+
+async function leadsOf(
+  { readModel, ouId, direction }: AccountOrder,
+  { account, from, skip, limit }: AccountPart,
+): Promise<PlacedLead[]> {
+  const accountId = leadOfKey(account._id);
+  const up = direction === 'ascending';
+  const last = from && accountLeadKey(accountId, from.lead_id);
+  const counted = await readModel
+    .collection(accountLeads)
+    .find({
+      $and: [
+        { _id: keysWithin([accountId], uuidBytes) },
+        ...(last ? [{ _id: up ? { $gt: last } : { $lt: last } }] : []),
+      ],
+    })
+    .project<Pick<AccountLeadDocument, '_id'>>({ _id: 1 })
+    .sort({ _id: up ? 1 : -1 })
+    .skip(skip)
+    .limit(limit)
+    .toArray();
+  const ids = counted.map(({ _id }) => leadOfAccountLeadKey(_id));
+  const stored = await loadLeads(
+    readModel,
+    ids.map((leadId) => leadKey(ouId, leadId)),
+  );
+  return ids.flatMap((lead_id) => {
+    const lead = stored.get(lead_id);
+    const place = { rank: account.rank, account_id: accountId, lead_id };
+    return lead?.account?.account_id === accountId ? [{ lead, place }] : [];
+  });
+}
+
+/** The number of leads of an OU's accounts whose scores are in a range. */
+export async function sumOfLeads(
+  readModel: ReadModel,
+  ouId: string,
+  { low, high }: ScoreRange,
+): Promise<number> {
+  const [sum] = await readModel
+    .collection(accounts)
+    .aggregate<{ leads: number }>([
+      { $match: { rank: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high + 1) } } },
+      { $group: { _id: null, leads: { $sum: '$leads' } } },
+    ])
+    .toArray();
+  return sum?.leads ?? 0;
+}
