@@ -126,9 +126,9 @@ export type LeadContributed = PayloadOf<typeof leadContributed>;
 /** A reason for a change of an account's score. Each has the optional fields that it needs. */
 const accountAdjustment = z.strictObject({
   reason: z
-    .enum(['leads', 'account_rule'])
+    .enum(['leads', 'account_rule', 'held_by_ruleset'])
     .describe(
-      'leads: the roll-up of the scores of the leads came to another value. account_rule: the account began to meet a rule, or the rule gives no points any more; then counted is 0, and matched is 1 where the account still meets the rule.',
+      'leads: the roll-up of the scores of the leads came to another value. account_rule: the account began to meet a rule, or the rule gives no points any more; then counted is 0, and matched is 1 where the account still meets the rule. held_by_ruleset: min_score or max_score of a ruleset holds other points than before.',
     ),
   points: z.int(),
   rule_id: id.optional(),
@@ -171,7 +171,7 @@ export const accountScored = defineRecord({
     roll_up: rollUp.describe('The way in which the leads gave their points.'),
     adjustments: z
       .array(accountAdjustment)
-      .max(2_001)
+      .max(2_501)
       .describe('previous_score and these make score. Empty where the decision leaves the score as it was.'),
     decided_at: time.describe('The moment from which the score counts.'),
     fire_triggers: z.boolean(),

@@ -13,6 +13,7 @@ import {
 } from '../common.js';
 import { accountIdentity, accountLimits, rollUp } from '../vocabulary/accounts.js';
 import { profileValue } from '../vocabulary/profile.js';
+import { heldByRulesets } from './profile-scoring.js';
 import { defineRoute, viewer } from './route.js';
 
 const shared = { owner: 'scoring', kind: 'query', access: viewer, tag: 'Accounts' } as const;
@@ -85,13 +86,16 @@ export const getAccount = defineRoute({
             )
             .max(5_000)
             .describe('The rules that give it points, in the order in which they began to match.'),
+          held: heldByRulesets,
           top_leads: z
             .array(z.strictObject({ lead_id: id, name: z.string().max(512), score }))
             .max(shownAccountLeads)
             .describe('The leads with the highest scores.'),
           unattributed: z
             .int()
-            .describe('The score minus the points of the roll-up and of the rules: always 0.'),
+            .describe(
+              'The score minus the points of the roll-up, of the rules and those that limits hold: always 0.',
+            ),
           configuration_version: z.int().min(0).describe('The version that made the last decision.'),
         })
         .meta({ id: 'AccountWithReasons' }),

@@ -16,7 +16,7 @@ import { profileRuleFields } from '../records/profile-scoring.js';
 import { dealFieldForms, dealId, dealLimits } from '../vocabulary/deals.js';
 import { attributeFilterForms } from '../vocabulary/filter-forms.js';
 import { profileRule } from './profile-rules.js';
-import { limitedTestedRules } from './profile-scoring.js';
+import { testedRules } from './profile-scoring.js';
 import { defineRoute, viewer } from './route.js';
 import { ruleset } from './scoring-configuration.js';
 
@@ -197,7 +197,7 @@ export const testDeal = defineRoute({
       description: 'The points, and each rule with the reason',
       schema: z
         .strictObject({
-          ...limitedTestedRules('deal'),
+          ...testedRules('deal'),
           deal: z
             .strictObject({ id: dealId.nullable(), ...dealFields })
             .describe('What the rules were tested on.'),

@@ -143,8 +143,8 @@ export const maximumDrafts = 100;
 /** The most rules in the answer of a test. */
 export const maximumTestedRules = 1_100;
 
-/** Points that limits of rulesets hold in a test. */
-const heldInTest = z
+/** Points that limits of rulesets hold. */
+export const heldByRulesets = z
   .array(z.strictObject({ ruleset_id: id, points: z.int(), why: z.string().max(300) }))
   .max(200)
   .optional()
@@ -152,7 +152,7 @@ const heldInTest = z
 
 /** The rules of a test in its answer. @param noun the thing that has the fields */
 export const testedRules = (noun: 'profile' | 'account' | 'deal') => ({
-  points: z.int().describe('Of all rules and drafts that match.'),
+  points: z.int().describe('Of all rules and drafts that match, within the limits of rulesets.'),
   rules: z
     .array(
       z.strictObject({
@@ -171,13 +171,7 @@ export const testedRules = (noun: 'profile' | 'account' | 'deal') => ({
     .int()
     .min(0)
     .describe(`All rules and drafts; at most ${String(maximumTestedRules)} are shown.`),
-});
-
-/** The rules of a test where rulesets have limits. @param noun the thing that has the fields */
-export const limitedTestedRules = (noun: 'profile' | 'deal') => ({
-  ...testedRules(noun),
-  points: z.int().describe('Of all rules and drafts that match, within the limits of rulesets.'),
-  held: heldInTest,
+  held: heldByRulesets,
 });
 
 export const testProfile = defineRoute({
@@ -231,7 +225,7 @@ export const testProfile = defineRoute({
       description: 'The points, and each rule with the reason',
       schema: z
         .strictObject({
-          ...limitedTestedRules('profile'),
+          ...testedRules('profile'),
           profile,
         })
         .meta({ id: 'ProfileTest' }),

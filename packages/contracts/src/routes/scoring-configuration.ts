@@ -77,7 +77,7 @@ export const createRuleset = defineRoute({
   tag,
   summary: 'Create a ruleset',
   description:
-    "min_score and max_score hold the ruleset's sum on a lead between them. Points that they hold back are listed in the lead's explanation.",
+    "min_score and max_score hold the ruleset's sum on a lead, an account or a deal between them. Points that they hold back are listed among its reasons: in the lead's explanation, in GET /accounts/{id} and in GET /deals/{id}.",
   body: z
     .strictObject({
       name: name(100),
@@ -100,7 +100,7 @@ export const updateRuleset = defineRoute({
   tag,
   summary: 'Rename a ruleset, switch it on or off, or change its limits',
   description:
-    'An inactive ruleset gives no points from now on; points given stay. New limits count from now on, too: a lead whose sum is beyond them keeps it, and gets no further points in this direction.',
+    'An inactive ruleset gives no points from now on; points given stay. New limits count from now on, too: a lead whose sum is beyond them keeps it, and gets no further points in this direction. Those of profile, account and deal rulesets hold the sum of the rules that match now, from the next event on that is about the lead, the account or the deal.',
   parameters: z.strictObject({ id }),
   body: z
     .strictObject({ name: name(100).optional(), active: z.boolean().optional(), ...rulesetLimitForm })

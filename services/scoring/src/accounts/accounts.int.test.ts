@@ -17,6 +17,7 @@ import {
   setAccountRulesActive,
   setRollUp,
   updateRule,
+  updateRuleset,
 } from '../testing/builders.js';
 import { startRig, type Rig } from '../testing/rig.js';
 import { accountLeads, accounts } from './documents.js';
@@ -334,4 +335,32 @@ describe('what is configured', () => {
     expect(await rig.post('/account-scoring/test', {})).toMatchObject({ status: 400 });
     expect(await rig.documents()).toEqual(before);
   });
+});
+
+test('limits of a ruleset hold the sum of its rules on an account, and every answer says so', async () => {
+  const limits = { max_score: 5, min_score: -1 };
+  expect(await rig.request(updateRuleset('Companies', limits))).toMatchObject({ result: limits });
+  await rig.request(setAccountRulesActive(['software'], true));
+  await rig.score([views('bob', 'acme.com', { once: 'more' })]);
+  const account = await accountWith(acme, {
+    score: 20,
+    roll_up: { points: 15 },
+    rules: [{ rule_id: idOf('software'), points: 7 }],
+    held: [
+      {
+        ruleset_id: idOf('Companies'),
+        points: -2,
+        why: 'Companies: 2 points held back, at most 5 an account',
+      },
+    ],
+  });
+  expect(account.unattributed).toBe(0);
+  const answer = await rig.post('/account-scoring/test', { account_id: acme });
+  expect(routes.testAccount.responses[200].schema.parse(answer.body)).toMatchObject({
+    points: 5,
+    held: [{ ruleset_id: idOf('Companies'), points: -2, why: 'The ruleset "Companies" gives at most 5.' }],
+  });
+  const live = await rig.documents([accounts]);
+  await rig.rebuild();
+  expect(await rig.documents([accounts])).toEqual(live);
 });

@@ -35,9 +35,11 @@ import {
   setAccountRulesActive,
   setRollUp,
   updateRule,
+  updateRuleset,
 } from '../testing/builders.js';
 import { accountOfAliases, namedAccountIn } from './identity-model.js';
 import { noScores, rolledUp, withScores } from './rollup-model.js';
+import { toAccount, toAccountDocument } from './documents.js';
 import { accountFields } from './state.js';
 import { compileAccounts } from './compiled-model.js';
 import { matchingRules } from '../condition-rules/rules-model.js';
@@ -145,6 +147,11 @@ const change = fc.constantFrom<ConfigurationCommand>(
   updateRule('warm', { weight: 9 }),
   updateRule('warm', { conditions: [{ field: 'leads', operator: 'exists' }] }),
   deleteRule('warm'),
+  updateRuleset('Companies', { max_score: 25 }),
+  updateRuleset('Companies', { max_score: 8, min_score: -2 }),
+  updateRuleset('Companies', { max_score: null, min_score: null }),
+  updateRuleset('Companies', { active: false }),
+  updateRuleset('Companies', { active: true }),
 );
 const sizes = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 4 });
 const history = fc.array(
@@ -207,7 +214,13 @@ describe('an account', () => {
             compiled,
             accountFields(account, { leads: scores.length, leads_score }),
           );
-          expect(account.score).toBe(leads_score + rules.reduce((total, { weight }) => total + weight, 0));
+          const sum = rules.reduce((total, { weight }) => total + weight, 0);
+          const { min_score = -Infinity, max_score = Infinity } =
+            world.configuration.rulesets.get(idOf('Companies')) ?? {};
+          expect(account.score).toBe(leads_score + Math.min(Math.max(sum, min_score), max_score));
+          const held = account.held.reduce((total, { points }) => total + points, 0);
+          const given = account.given.reduce((total, { points }) => total + points, 0);
+          expect(account.leads_points + given + held).toBe(account.score);
         }
       }),
     );
@@ -248,7 +261,8 @@ describe('an account', () => {
   test('is the same however contributions come in batches', () => {
     fc.assert(
       fc.property(fc.array(plainCause, { maxLength: 12 }), sizes, (causes, split) => {
-        const [whole, parts] = [new AccountWorld(start), new AccountWorld(start)];
+        const limited = configured(start, updateRuleset('Companies', { max_score: 15 }));
+        const [whole, parts] = [new AccountWorld(limited), new AccountWorld(limited)];
         whole.ingest(causes);
         whole.settle();
         parts.ingest(
@@ -258,10 +272,11 @@ describe('an account', () => {
         parts.settle(split);
         const shown = ({ accounts }: AccountWorld) =>
           [...accounts.values()]
-            .map(({ id, score, leads: count, given }) => ({
+            .map(({ id, score, leads: count, given, held }) => ({
               id,
               score,
               count,
+              held,
               rules: given.map(({ rule_id, points }) => [rule_id, points]).sort(),
             }))
             .sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -272,8 +287,8 @@ describe('an account', () => {
 
   test('decides nothing on contributions that it has', () => {
     fc.assert(
-      fc.property(fc.array(cause, { maxLength: 8 }), (causes) => {
-        const world = new AccountWorld(start);
+      fc.property(fc.array(cause, { maxLength: 8 }), fc.constantFrom(null, 5, 25), (causes, max_score) => {
+        const world = new AccountWorld(configured(start, updateRuleset('Companies', { max_score })));
         world.ingest(causes);
         const last = new Map(
           world.settle().map((command) => [`${command.account_id}/${command.lead_id}`, command]),
@@ -281,6 +296,45 @@ describe('an account', () => {
         expect(world.decideContributions([...last.values()])).toEqual([]);
       }),
     );
+  });
+
+  test('has the sum of its rules within the limits of their ruleset, and each decision records what they hold', () => {
+    const world = new AccountWorld(configured(start, updateRuleset('Companies', { max_score: 12 })));
+    world.ingest([events('ada', [{}]), events('bob', [{}])]);
+    world.settle();
+    expect(world.accounts.get(acme)).toMatchObject({
+      score: 18,
+      leads_points: 6,
+      given: [{ rule_id: idOf('several'), points: 20 }],
+      held: [{ ruleset_id: idOf('Companies'), points: -8 }],
+    });
+    expect(world.log.at(-1)).toMatchObject({
+      payload: {
+        adjustments: [
+          { reason: 'leads', points: 6 },
+          { reason: 'account_rule', points: 20 },
+          { reason: 'held_by_ruleset', ruleset_id: idOf('Companies'), points: -8 },
+        ],
+      },
+    });
+    world.configuration = configured(world.configuration, updateRuleset('Companies', { max_score: 15 }));
+    world.ingest([events('ada', [{ event_type: 'Other' }])]);
+    world.settle();
+    expect(world.log.at(-1)).toMatchObject({
+      payload: { adjustments: [{ reason: 'held_by_ruleset', points: 3 }], score: 21 },
+    });
+    world.ingest([deletion('ada'), deletion('bob')]);
+    world.settle();
+    expect(world.log.at(-1)).toMatchObject({ payload: { score: 0, leads: 0 } });
+    expect(world.accounts.has(acme)).toBe(false);
+  });
+
+  test('is stored and read back as it is, also one without what limits hold', () => {
+    const world = new AccountWorld(configured(start, updateRuleset('Companies', { max_score: 12 })));
+    world.ingest([events('ada', [{}]), events('bob', [{}]), events('cy', [{}])]);
+    world.settle();
+    for (const account of world.accounts.values())
+      expect(toAccount(toAccountDocument(account, 0), ouId)).toEqual(account);
   });
 
   test('without leads is gone, and gives back all points', () => {
@@ -535,8 +589,8 @@ describe('account rules', () => {
       'invalid_request',
     ],
     [
-      'limits of an account ruleset',
-      createRuleset('Limited', { score_type: 'account', max_score: 5 }),
+      'limits between which an account ruleset gives no points',
+      createRuleset('Limited', { score_type: 'account', min_score: 0, max_score: 0 }),
       'invalid_request',
     ],
     ['rules of another kind in bulk', setAccountRulesActive(['several', 'view'], false), 'rule_not_found'],

@@ -2,7 +2,13 @@
 // decision; the score follows from the roll-up of the leads' scores and the rules that the account meets.
 import { accountLimits, records, type ProfileChange } from '@lead-scoring/contracts';
 import { heldInRange, withProfileChanges, type ProfileValues } from '@lead-scoring/scoring-domain';
-import { pointChanges, sumOfPoints, withPointChanges } from '../condition-rules/points-model.js';
+import { withHeldChanges } from '../condition-rules/limits-model.js';
+import {
+  limitChanges,
+  pointChanges,
+  sumOfPoints,
+  withPointChanges,
+} from '../condition-rules/points-model.js';
 import type { CompiledAccounts } from './compiled-model.js';
 import { isNewerValue } from './contribution-model.js';
 import { foldAccount } from './fold.js';
@@ -129,14 +135,15 @@ function decidePoints(
   },
   compiled: CompiledAccounts,
 ): Pick<records.AccountScored, 'score' | 'adjustments'> {
-  const given = account?.given ?? [];
+  const { given = [], held = [] } = account ?? {};
   const leads_score = heldInRange(rolledUp(after.scores, compiled.rollUp));
   const fields = accountFields(
     { ...after, values: withProfileChanges(account?.values ?? [], after.values) },
     { leads: after.leads, leads_score },
   );
   const changes = pointChanges(given, compiled, fields);
-  const ofRules = sumOfPoints(withPointChanges(given, changes));
+  const limits = limitChanges(held, compiled, fields);
+  const ofRules = sumOfPoints(withPointChanges(given, changes)) + sumOfPoints(withHeldChanges(held, limits));
   const score = heldInRange(ofRules + leads_score);
   // What keeps the score in its range is taken from the points of the leads.
   const ofLeads = score - ofRules - (account?.leads_points ?? 0);
@@ -145,6 +152,7 @@ function decidePoints(
     adjustments: [
       ...(ofLeads === 0 ? [] : [{ reason: 'leads' as const, points: ofLeads }]),
       ...changes.map((change) => ({ reason: 'account_rule' as const, ...change })),
+      ...limits.map((change) => ({ reason: 'held_by_ruleset' as const, ...change })),
     ],
   };
 }

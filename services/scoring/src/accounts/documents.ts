@@ -12,6 +12,7 @@ import {
   type GuardedDocument,
 } from '@lead-scoring/read-model';
 import type { ProfileValues } from '@lead-scoring/scoring-domain';
+import type { HeldPoints } from '../condition-rules/limits-model.js';
 import type { GivenPoints } from '../condition-rules/points-model.js';
 import { leadKey, leadOfKey, rankKey } from '../keys.js';
 import type { LeadScores } from './rollup-model.js';
@@ -33,6 +34,8 @@ export interface AccountDocument extends GuardedDocument {
   leads_points: number;
   roll_up: RollUp;
   given: GivenPoints[];
+  /** Absent where limits of rulesets hold nothing. */
+  held?: HeldPoints[];
   values: ProfileValues;
   created_at: string;
   updated_at: string;
@@ -79,6 +82,7 @@ export function toAccountDocument(account: Account, partition: number): AccountD
     leads_points,
     roll_up,
     given: [...account.given],
+    ...(account.held.length > 0 && { held: [...account.held] }),
     values: account.values,
     created_at,
     updated_at,
@@ -89,7 +93,8 @@ export function toAccountDocument(account: Account, partition: number): AccountD
 }
 
 export function toAccount(document: AccountDocument, ouId: string): Account {
-  const { account_kind, account_key, score, leads, leads_points, roll_up, given, values, offset } = document;
+  const { account_kind, account_key, score, leads, leads_points, roll_up, given, held, values, offset } =
+    document;
   const { created_at, updated_at, configuration_version } = document;
   return {
     id: leadOfKey(document._id),
@@ -102,6 +107,7 @@ export function toAccount(document: AccountDocument, ouId: string): Account {
     leads_points,
     roll_up,
     given,
+    held: held ?? [],
     values,
     created_at,
     updated_at,

@@ -1,6 +1,7 @@
 // Folds decisions into an account: pure. A decision that was folded before changes nothing.
 import type { records } from '@lead-scoring/contracts';
 import { withProfileChanges } from '@lead-scoring/scoring-domain';
+import { withHeldChanges, type HeldPoints } from '../condition-rules/limits-model.js';
 import { withPointChanges, type GivenPoints } from '../condition-rules/points-model.js';
 import { noScores, withScores } from './rollup-model.js';
 import type { Account } from './state.js';
@@ -29,6 +30,7 @@ export function foldAccount(
     ),
     roll_up,
     given: withPointChanges(account?.given ?? [], ruleChangesIn(adjustments)),
+    held: withHeldChanges(account?.held ?? [], heldChangesIn(adjustments)),
     values: withProfileChanges(account?.values ?? [], values),
     created_at: account?.created_at ?? decided_at,
     updated_at: decided_at,
@@ -45,5 +47,11 @@ function ruleChangesIn(adjustments: records.AccountScored['adjustments']): Given
     ruleset_id !== undefined
       ? [{ rule_id, rule_version, ruleset_id, points }]
       : [],
+  );
+}
+
+function heldChangesIn(adjustments: records.AccountScored['adjustments']): HeldPoints[] {
+  return adjustments.flatMap(({ reason, ruleset_id, points }) =>
+    reason === 'held_by_ruleset' && ruleset_id !== undefined ? [{ ruleset_id, points }] : [],
   );
 }

@@ -3,6 +3,7 @@ import { routeDeclarations, routes, type JsonObject } from '@lead-scoring/contra
 import type { ReadModel } from '@lead-scoring/read-model';
 import { defaultRollUp, noAccounts, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { heldWords } from '../condition-rules/held-words-model.js';
 import { testConditionRules } from '../condition-rules/tests-model.js';
 import { sumOfPoints, type GivenPoints } from '../condition-rules/points-model.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
@@ -104,13 +105,16 @@ function reasonsOf(
   account: Account,
   configuration: ScoringConfiguration,
 ): Omit<routeDeclarations.AccountWithReasons, 'top_leads'> {
-  const { score, leads_points, given, configuration_version } = account;
+  const { score, leads_points, given, held, configuration_version } = account;
   return {
     ...accountAnswer(account),
     fields: Object.fromEntries(account.values.map(({ field, value }) => [field, value])),
     roll_up: { ...account.roll_up, points: leads_points },
     rules: given.map((points) => ruleAnswer(points, configuration)),
-    unattributed: score - leads_points - sumOfPoints(given),
+    ...(held.length > 0 && {
+      held: held.map((one) => ({ ...one, why: heldWords(one, configuration, 'an account') })),
+    }),
+    unattributed: score - leads_points - sumOfPoints(given) - sumOfPoints(held),
     configuration_version,
   };
 }

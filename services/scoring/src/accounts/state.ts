@@ -1,6 +1,7 @@
 // The state of an account, folded from the decisions on it. Pure.
 import type { AccountIdentity, JsonObject, RollUp } from '@lead-scoring/contracts';
 import type { ProfileValues } from '@lead-scoring/scoring-domain';
+import type { HeldPoints } from '../condition-rules/limits-model.js';
 import type { GivenPoints } from '../condition-rules/points-model.js';
 import type { LeadScores } from './rollup-model.js';
 
@@ -16,6 +17,8 @@ export interface Account extends AccountIdentity {
   readonly roll_up: RollUp;
   /** The points of rules, in the order in which they began to match. */
   readonly given: readonly GivenPoints[];
+  /** Points that limits of rulesets hold. */
+  readonly held: readonly HeldPoints[];
   /** Values that events gave. */
   readonly values: ProfileValues;
   readonly created_at: string;

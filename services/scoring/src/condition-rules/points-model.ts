@@ -1,6 +1,7 @@
 // The points that rules with conditions give as long as they match: differences to the points that were given before. Pure.
 import type { JsonObject } from '@lead-scoring/contracts';
 import type { ConditionRule, GivenPoints, PointChange } from '@lead-scoring/scoring-domain';
+import { heldChanges, type HeldPoints } from './limits-model.js';
 import { matchingRules, type CompiledConditionRules } from './rules-model.js';
 
 // Their fold is of the domain, because notification and share fold points too.
@@ -32,6 +33,16 @@ export function pointChanges(
   for (const { id: rule_id, version: rule_version, ruleset_id, weight: points } of due.values())
     changes.push({ rule_id, rule_version, ruleset_id, points });
   return changes;
+}
+
+/** The changes of what the limits of rulesets hold of the rules that match. */
+export function limitChanges(
+  held: readonly HeldPoints[],
+  compiled: CompiledConditionRules,
+  fields: JsonObject,
+): HeldPoints[] {
+  if (compiled.ranges.size === 0 && held.length === 0) return [];
+  return heldChanges(held, matchingRules(compiled, fields), compiled.ranges);
 }
 
 function movedAway(known: GivenPoints, { version }: ConditionRule): PointChange {

@@ -3,7 +3,6 @@ import type { records } from '@lead-scoring/contracts';
 import { rulesetLimitsOf } from '@lead-scoring/scoring-domain';
 import {
   hasSameRulesetLimits,
-  limitsOfAccountRuleset,
   rulesetLimitsAfter,
   senselessRulesetLimits,
 } from '../configuration/decide-limits.js';
@@ -97,9 +96,7 @@ class RulesetSection<FileRule extends object, Kept extends KeptRule> {
   ): Refusal | null {
     const limits = rulesetLimitsAfter({}, ruleset);
     const senseless =
-      present && hasSameRulesetLimits(present, limits)
-        ? null
-        : (limitsOfAccountRuleset(limits, this.kind.scoreType) ?? senselessRulesetLimits(limits));
+      present && hasSameRulesetLimits(present, limits) ? null : senselessRulesetLimits(limits);
     if (senseless) return inPlace(senseless, place);
     if (present) this.#changeRuleset(present, ruleset);
     else this.#addRuleset(ruleset, rulesetId);

@@ -178,6 +178,7 @@ describe('account scoring', () => {
       {
         name: 'Companies',
         active: true,
+        max_score: 40,
         rules: [{ conditions: [{ field: 'leads', operator: 'gte', value: 3 }], weight, label: 'Several' }],
       },
     ],

@@ -53,19 +53,6 @@ export function senselessRulesetLimits({ min_score, max_score }: RulesetLimits):
   );
 }
 
-/** The refusal of limits of an account ruleset, whose rules give points as long as they match; null where there are none. */
-export function limitsOfAccountRuleset(
-  { min_score, max_score }: RulesetLimits,
-  scoreType: records.RulesetCreated['score_type'],
-): Rejection | null {
-  if (scoreType !== 'account' || (min_score === undefined && max_score === undefined)) return null;
-  return refused(
-    max_score === undefined ? 'min_score' : 'max_score',
-    'must be left out: account rulesets have no limits',
-    'Account rulesets have no min_score and max_score. Leave them out.',
-  );
-}
-
 /** The limits of a ruleset after a command: null takes a limit away, and an absent field keeps it. */
 export function rulesetLimitsAfter(
   known: RulesetLimits,

@@ -39,7 +39,6 @@ import {
 } from './decision-model.js';
 import {
   hasSameRulesetLimits,
-  limitsOfAccountRuleset,
   rulesetLimitsAfter,
   senselessRuleLimits,
   senselessRulesetLimits,
@@ -223,7 +222,7 @@ function createRuleset(
   const taken = refusalOfName(configuration, command.name);
   if (taken) return taken;
   const limits = rulesetLimitsAfter({}, command);
-  const senseless = limitsOfAccountRuleset(limits, command.score_type) ?? senselessRulesetLimits(limits);
+  const senseless = senselessRulesetLimits(limits);
   if (senseless) return senseless;
   const { ou_id, ruleset_id, name, score_type, active, requested_at } = command;
   const tooMany =
@@ -259,7 +258,7 @@ function updateRuleset(
   if (taken) return taken;
   const tooMany = active && !known.active ? tooManyActiveRulesets(configuration) : null;
   if (tooMany) return tooMany;
-  const senseless = limitsOfAccountRuleset(limits, known.score_type) ?? senselessRulesetLimits(limits);
+  const senseless = senselessRulesetLimits(limits);
   if (senseless) return senseless;
   return done({
     type: 'RulesetUpdated',

@@ -1,12 +1,12 @@
 // The answers about stored deals, with the present names of rules and rulesets. Pure.
 import { routeDeclarations, type JsonObject } from '@lead-scoring/contracts';
 import {
-  grouped,
   ruleWordsAsOf,
   shortenLabel,
   type RuleWords,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import { heldWords, namedRuleset } from '../condition-rules/held-words-model.js';
 import type { GivenPoints } from '../condition-rules/points-model.js';
 import { conditionFieldsOf, type Deal } from './state.js';
 
@@ -43,16 +43,12 @@ export function dealFieldsOf(
 function reasonsOf({ given, held }: Deal, configuration: ScoringConfiguration): Reason[] {
   return [
     ...given.map((one) => ruleReason(one, configuration)),
-    ...held.map(({ ruleset_id, points }): Reason => {
-      const { name, max_score, min_score } = rulesetOf(configuration, ruleset_id);
-      const bound = points < 0 ? max_score : min_score;
-      const limit =
-        bound === undefined
-          ? 'by a limit that it had'
-          : `${points < 0 ? 'at most' : 'at least'} ${grouped(bound)} a deal`;
-      const what = `${grouped(Math.abs(points))} points ${points < 0 ? 'held back' : 'not taken away'}`;
-      return { ruleset_id, ruleset_name: name, points, text: `${name}: ${what}, ${limit}` };
-    }),
+    ...held.map((one): Reason => ({
+      ruleset_id: one.ruleset_id,
+      ruleset_name: namedRuleset(configuration, one.ruleset_id).name,
+      points: one.points,
+      text: heldWords(one, configuration, 'a deal'),
+    })),
   ].sort((one, other) => Math.abs(other.points) - Math.abs(one.points));
 }
 
@@ -64,18 +60,11 @@ function ruleReason(
     ruleWordsAsOf(configuration, rule_id, rule_version) ?? configuration.deals?.rules.get(rule_id);
   return {
     ruleset_id,
-    ruleset_name: rulesetOf(configuration, ruleset_id).name,
+    ruleset_name: namedRuleset(configuration, ruleset_id).name,
     rule_id,
     rule_version,
     ...(rule?.label !== undefined && { label: rule.label }),
     points,
     text: shortenLabel(rule?.filter_label ?? 'A rule that was deleted since', 1_000),
   };
-}
-
-function rulesetOf(
-  { rulesets, former_rulesets }: ScoringConfiguration,
-  id: string,
-): { name: string; min_score?: number | undefined; max_score?: number | undefined } {
-  return rulesets.get(id) ?? former_rulesets.get(id) ?? { name: '' };
 }

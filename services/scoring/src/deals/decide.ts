@@ -1,9 +1,8 @@
 // Decides on what events say of a deal: which fields change, and which points rules give or take. Pure. The decision is recorded,
 // and rules are never evaluated again for the same mention.
 import { dealLimits, type records } from '@lead-scoring/contracts';
-import { heldChanges } from '../condition-rules/limits-model.js';
-import { pointChanges, sumOfPoints } from '../condition-rules/points-model.js';
-import { matchingRules, type CompiledConditionRules } from '../condition-rules/rules-model.js';
+import { limitChanges, pointChanges, sumOfPoints } from '../condition-rules/points-model.js';
+import type { CompiledConditionRules } from '../condition-rules/rules-model.js';
 import { withDealChanges } from './evolve.js';
 import { supersedes } from './mention-model.js';
 import type { DealCommand, DealEvent } from './messages.js';
@@ -72,14 +71,12 @@ function adjustmentsOf(
   const { given = [], held = [] } = deal ?? {};
   if (given.length === 0 && compiled.rules.length === 0) return [];
   const subject = conditionFieldsOf(after);
-  const ofRules = pointChanges(given, compiled, subject);
-  const ofLimits =
-    compiled.ranges.size === 0 && held.length === 0
-      ? []
-      : heldChanges(held, matchingRules(compiled, subject), compiled.ranges);
   return [
-    ...ofRules.map((change) => ({ reason: 'deal_rule' as const, ...change })),
-    ...ofLimits.map((change) => ({ reason: 'held_by_ruleset' as const, ...change })),
+    ...pointChanges(given, compiled, subject).map((change) => ({ reason: 'deal_rule' as const, ...change })),
+    ...limitChanges(held, compiled, subject).map((change) => ({
+      reason: 'held_by_ruleset' as const,
+      ...change,
+    })),
   ];
 }
 

@@ -2,9 +2,7 @@
 // records the differences to the points that it has.
 import type { Alias, LeadFields } from '@lead-scoring/contracts';
 import { profileOf } from '@lead-scoring/scoring-domain';
-import { heldChanges } from '../condition-rules/limits-model.js';
-import { pointChanges } from '../condition-rules/points-model.js';
-import { matchingRules } from '../condition-rules/rules-model.js';
+import { limitChanges, pointChanges } from '../condition-rules/points-model.js';
 import type { CompiledProfile } from './profile-model.js';
 import { emptyProfile, type LeadProfile, type ProfileAdjustment } from './state.js';
 
@@ -20,14 +18,12 @@ export function profileAdjustments(lead: ProfiledLead, compiled: CompiledProfile
   const { values, given, held = [] } = lead.profile ?? emptyProfile;
   if (given.length === 0 && compiled.rules.length === 0) return [];
   const profile = profileOf({ ...lead, values });
-  const changes = pointChanges(given, compiled, profile).map((change) => ({
-    reason: 'profile_rule' as const,
-    ...change,
-  }));
-  if (compiled.ranges.size === 0 && held.length === 0) return changes;
   return [
-    ...changes,
-    ...heldChanges(held, matchingRules(compiled, profile), compiled.ranges).map((change) => ({
+    ...pointChanges(given, compiled, profile).map((change) => ({
+      reason: 'profile_rule' as const,
+      ...change,
+    })),
+    ...limitChanges(held, compiled, profile).map((change) => ({
       reason: 'held_by_ruleset' as const,
       ...change,
     })),
