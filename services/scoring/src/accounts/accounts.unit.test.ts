@@ -558,6 +558,29 @@ describe('account rules', () => {
     }
   });
 
+  test('a rule that does what another does is taken, with a warning that names the other, made by either route', () => {
+    const twin = [{ field: 'leads', operator: 'gte' as const, value: 2 }];
+    for (const command of [
+      createAccountRule('twin', twin),
+      createProfileRule('twin', twin, { ruleset_id: idOf('Companies') }),
+    ])
+      expect(resultOf(command, configured(start, command))).toMatchObject({
+        id: idOf('twin'),
+        warnings: [
+          {
+            code: 'identical_rule',
+            message: `The rule ${idOf('several')} gives the same points for the same accounts: both count. If this is not intended, deactivate one of them.`,
+          },
+        ],
+      });
+    const others = [
+      createAccountRule('lighter', twin, { weight: 19 }),
+      createAccountRule('off', twin, { active: false }),
+    ];
+    for (const command of others)
+      expect(resultOf(command, configured(start, command))).not.toHaveProperty('warnings');
+  });
+
   test('a rule with conditions goes where its ruleset belongs: POST /rules makes account rules as well', () => {
     const command = createProfileRule('large', [{ field: 'size', operator: 'exists' }], {
       ruleset_id: idOf('Companies'),

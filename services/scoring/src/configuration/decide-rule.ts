@@ -96,6 +96,9 @@ function updateConditionRule(
   );
 }
 
+const whereConditionRulesets =
+  'GET /rulesets?score_type=profile lists those of profile rules, score_type=account those of account rules, score_type=deal those of deal rules.';
+
 /** Creates a rule with conditions, of the kind that its ruleset holds. */
 export function createConditionRule(
   command: records.CreateProfileRule,
@@ -108,15 +111,16 @@ export function createConditionRule(
     return {
       outcome: 'rejected',
       code: 'ruleset_not_found',
-      message:
-        'No ruleset of this organizational unit has this id. GET /rulesets?score_type=profile lists those of profile rules, score_type=deal those of deal rules.',
+      message: `No ruleset of this organizational unit has this id. ${whereConditionRulesets}`,
     };
   if (ruleset.score_type === 'engagement')
     return {
       outcome: 'rejected',
       code: 'invalid_request',
-      message: `The ruleset "${ruleset.name}" holds engagement rules, which have an event_type. Choose a ruleset with score_type profile or deal: GET /rulesets?score_type=profile lists those of profile rules, score_type=deal those of deal rules.`,
-      errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile or deal' }],
+      message: `The ruleset "${ruleset.name}" holds engagement rules, which have an event_type. Choose a ruleset with score_type profile, account or deal: ${whereConditionRulesets}`,
+      errors: [
+        { path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile, account or deal' },
+      ],
     };
   return createdConditionRule(command, ruleset.score_type, configuration);
 }

@@ -16,7 +16,11 @@ import {
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
-import { decideAccountConfiguration, rollUpResult } from '../accounts/decide-configuration.js';
+import {
+  accountRuleWarnings,
+  decideAccountConfiguration,
+  rollUpResult,
+} from '../accounts/decide-configuration.js';
 import { applyConfiguration } from '../configuration-file/decide.js';
 import { decideDecayCommand } from '../decays/decide-rules.js';
 import { dealRuleWarnings } from '../deals/decide-rule.js';
@@ -175,6 +179,7 @@ function ruleResult(ruleId: string, configuration: ScoringConfiguration): Comman
     ...asResult(conditionRuleOf(configuration, ruleId)),
     ...warningsField([
       ...profileRuleWarnings(ruleId, configuration),
+      ...accountRuleWarnings(ruleId, configuration),
       ...dealRuleWarnings(ruleId, configuration),
     ]),
   };

@@ -186,7 +186,7 @@ function activeOf(resources: Iterable<{ active: boolean }>): number {
 /** The warning that two active rules give the same points, since both count. */
 export function identicalRule(
   same: Pick<Rule, 'id' | 'label'>,
-  to: 'events' | 'profiles' | 'deals',
+  to: 'events' | 'profiles' | 'accounts' | 'deals',
 ): Warning {
   return {
     code: 'identical_rule',

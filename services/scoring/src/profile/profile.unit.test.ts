@@ -87,7 +87,11 @@ describe('rules over profiles', () => {
     expect(decided(createProfileRule('vp', isVp, { ruleset_id: idOf('Intent') }), both)).toMatchObject({
       outcome: 'rejected',
       code: 'invalid_request',
-      errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile or deal' }],
+      message:
+        'The ruleset "Intent" holds engagement rules, which have an event_type. Choose a ruleset with score_type profile, account or deal: GET /rulesets?score_type=profile lists those of profile rules, score_type=account those of account rules, score_type=deal those of deal rules.',
+      errors: [
+        { path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile, account or deal' },
+      ],
     });
     expect(decided(createRule('view', { ruleset_id: idOf('Fit') }), both)).toMatchObject({
       outcome: 'rejected',
@@ -97,6 +101,8 @@ describe('rules over profiles', () => {
     expect(decided(createProfileRule('vp', isVp), given())).toMatchObject({
       outcome: 'rejected',
       code: 'ruleset_not_found',
+      message:
+        'No ruleset of this organizational unit has this id. GET /rulesets?score_type=profile lists those of profile rules, score_type=account those of account rules, score_type=deal those of deal rules.',
     });
   });
 
