@@ -295,23 +295,31 @@ describe('commands', () => {
       'field_not_allowed',
     ],
     ['__proto__', 422, '{"rule_ids":[],"updates":{"__proto__":{"active":true}}}', 'field_not_allowed'],
-  ])('bulk: %s is %i', async (_title, status, body, code) => {
-    const reply = await rig.call('PATCH', `/api/v1/ou/${ouId}/scoring-rules/bulk`, {
-      body,
-      headers: { 'content-type': 'application/json' },
-    });
-    expectProblem(reply, status, code);
+  ])('bulk: %s is %i, of every kind of rules', async (_title, status, body, code) => {
+    for (const kind of ['scoring', 'profile', 'account']) {
+      const reply = await rig.call('PATCH', `/api/v1/ou/${ouId}/${kind}-rules/bulk`, {
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+      expectProblem(reply, status, code);
+    }
   });
 
   test('bulk: the ids and the change go to the owner; an OU that is not the caller’s is 404', async () => {
     rig.scoringReplies(() => ({ outcome: 'done', result: { updated_count: 0, updated_rules: [] } }));
-    const bulk = (unit: string) =>
-      rig.call('PATCH', `/api/v1/ou/${unit}/scoring-rules/bulk`, {
-        body: { rule_ids: ['a', 'a'], updates: {} },
-      });
-    expect(await bulk(ouId)).toMatchObject({ status: 200, body: { updated_count: 0 } });
-    expect(rig.commands.at(-1)?.payload).toMatchObject({ ou_id: ouId, rule_ids: ['a', 'a'] });
-    expectProblem(await bulk('0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e'), 404, 'org_unit_not_found');
+    for (const [kind, type] of [
+      ['scoring', 'SetRulesActive'],
+      ['profile', 'SetProfileRulesActive'],
+      ['account', 'SetAccountRulesActive'],
+    ] as const) {
+      const bulk = (unit: string) =>
+        rig.call('PATCH', `/api/v1/ou/${unit}/${kind}-rules/bulk`, {
+          body: { rule_ids: ['a', 'a'], updates: {} },
+        });
+      expect(await bulk(ouId)).toMatchObject({ status: 200, body: { updated_count: 0 } });
+      expect(rig.commands.at(-1)).toMatchObject({ type, payload: { ou_id: ouId, rule_ids: ['a', 'a'] } });
+      expectProblem(await bulk('0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e'), 404, 'org_unit_not_found');
+    }
   });
 });
 
