@@ -8,7 +8,7 @@ import { planFilters } from './filters-section.js';
 import { planEngagementLevels, planGrid, planProfileLevels } from './levels-sections.js';
 import { planMappings } from './mappings-section.js';
 import { Plan, type SectionPlanner } from './plan.js';
-import { planRollUp } from './roll-up-section.js';
+import { planRollUp } from './rollup-section.js';
 import { planRulesets } from './rulesets-section.js';
 
 /** Decay rules name rulesets, and filters name rulesets and levels: they come after those. */
