@@ -7,6 +7,7 @@ import {
   momentOfEvent,
   pointsOfEvent,
   type ExplainedDecision,
+  type ProfileDecision,
 } from '@lead-scoring/scoring-domain';
 
 export interface HistoryPoint {
@@ -17,6 +18,11 @@ export interface HistoryPoint {
 /** Changes nearer to each other than this fraction of the range are drawn as one point. */
 const maximumSteps = 120;
 
+interface Change {
+  time: number;
+  points: number;
+}
+
 /**
  * The score at the start of the range, after each change, and now. Changes too near to be told apart in a plot are
  * merged.
@@ -26,10 +32,8 @@ const maximumSteps = 120;
 export function scoreHistory(
   score: number,
   decisions: readonly ExplainedDecision[],
-  { at, range_hours }: { at: string; range_hours: number },
+  range: { at: string; range_hours: number },
 ): HistoryPoint[] {
-  const end = Date.parse(at);
-  const start = end - range_hours * 3_600_000;
   const changes = decisions
     .flatMap((decision) => [
       ...decision.scored_events.map((event) => ({
@@ -40,7 +44,31 @@ export function scoreHistory(
         .filter((adjustment) => !isOfEvents(adjustment))
         .map(({ points }) => ({ moment: momentOfAdjustments(decision), points })),
     ])
-    .map(({ moment, points }) => ({ time: Date.parse(moment), points }))
+    .map(({ moment, points }) => ({ time: Date.parse(moment), points }));
+  return courseOf(score, changes, range);
+}
+
+/** The same of a profile score, whose points count from the decisions on the profile. */
+export function profileHistory(
+  score: number,
+  decisions: readonly ProfileDecision[],
+  range: { at: string; range_hours: number },
+): HistoryPoint[] {
+  const changes = decisions.map(({ decided_at, adjustments }) => ({
+    time: Date.parse(decided_at),
+    points: adjustments.reduce((sum, { points }) => sum + points, 0),
+  }));
+  return courseOf(score, changes, range);
+}
+
+function courseOf(
+  score: number,
+  all: readonly Change[],
+  { at, range_hours }: { at: string; range_hours: number },
+): HistoryPoint[] {
+  const end = Date.parse(at);
+  const start = end - range_hours * 3_600_000;
+  const changes = all
     .filter(({ time, points }) => time > start && points !== 0)
     .sort((a, b) => a.time - b.time);
   let current = score - changes.reduce((sum, { points }) => sum + points, 0);

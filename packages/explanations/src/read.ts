@@ -1,15 +1,17 @@
 // Reads the present explanation of a lead's score, computed on request.
-import type { routeDeclarations } from '@lead-scoring/contracts';
+import type { LeadScoreType, routeDeclarations } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import {
   emptyConfiguration,
+  explainProfile,
   explainScore,
   momentOfNow,
   publicExplanation,
   scoreTypeOf,
+  type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import { readConfigurations } from './configurations.js';
-import { scoreHistory, type HistoryPoint } from './history-model.js';
+import { profileHistory, scoreHistory, type HistoryPoint } from './history-model.js';
 import {
   decisionKeysBetween,
   decisions,
@@ -18,6 +20,7 @@ import {
   toDecision,
   toLead,
   toScoreDecision,
+  type DecisionDocument,
 } from './model.js';
 import { nameOf, type SharedLead } from './state.js';
 import { isSameLead, type ExplanationSource } from './whole.js';
@@ -53,6 +56,7 @@ export async function readExplanation(
   { readModel, foldedUpTo }: ExplanationSource,
   { ou_id, id, first_offset, partition }: FoundLead,
   now: Date,
+  scoreType: LeadScoreType = 'engagement',
 ): Promise<ReadExplanation | null> {
   const end = (await foldedUpTo([partition]))(partition);
   if (first_offset >= end) return null;
@@ -68,25 +72,55 @@ export async function readExplanation(
   ]);
   const lead = await findLead(readModel, { ou_id, lead_id: id });
   if (!lead || !isSameLead({ first_offset }, lead)) return null;
-  // Explained is the engagement score.
+  const named = { id, name: nameOf(lead) };
+  return scoreType === 'profile'
+    ? profileExplanation(named, documents, configuration, now)
+    : engagementExplanation(named, documents, configuration, now);
+}
+
+interface NamedLead {
+  id: string;
+  name: string;
+}
+
+function engagementExplanation(
+  lead: NamedLead,
+  documents: readonly DecisionDocument[],
+  configuration: ScoringConfiguration,
+  now: Date,
+): ReadExplanation {
   const explained = documents.flatMap((document) => {
     const decision = toScoreDecision(document);
     return scoreTypeOf(decision) === 'engagement' ? [toDecision(document, decision)] : [];
   });
   const score = explained.at(-1)?.score ?? 0;
-  const at = momentOfNow(explained, now);
-  const request = { at, range_hours: rangeHours };
-  const explanation = explainScore(
-    { id, name: nameOf(lead), score },
-    explained,
-    configuration,
-    configuration,
-    request,
-  );
+  const request = { at: momentOfNow(explained, now), range_hours: rangeHours };
+  const explanation = explainScore({ ...lead, score }, explained, configuration, configuration, request);
   return {
     explanation: publicExplanation(explanation),
     level: explanation.level,
     history: scoreHistory(score, explained, request),
-    computed_at: at,
+    computed_at: request.at,
+  };
+}
+
+function profileExplanation(
+  lead: NamedLead,
+  documents: readonly DecisionDocument[],
+  configuration: ScoringConfiguration,
+  now: Date,
+): ReadExplanation {
+  const explained = documents.flatMap((document) => {
+    const decision = toScoreDecision(document);
+    return 'score_type' in decision && decision.score_type === 'profile' ? [decision] : [];
+  });
+  const score = explained.at(-1)?.score ?? 0;
+  const request = { at: momentOfNow(explained, now), range_hours: rangeHours };
+  const explanation = explainProfile({ ...lead, score }, explained, configuration, configuration, request);
+  return {
+    explanation: publicExplanation(explanation),
+    level: explanation.level,
+    history: profileHistory(score, explained, request),
+    computed_at: request.at,
   };
 }

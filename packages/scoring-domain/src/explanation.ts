@@ -216,14 +216,25 @@ function newestFirst(entries: readonly Entry[]): Entry[] {
 /** The part of an explanation that anyone with a share link may see (SPEC.md, Score explanation, public form). */
 export function publicExplanation(explanation: ScoreExplanation): PublicScoreExplanation {
   const { lead_name, score, top_drivers, adjustments, snapshot, decay_applied, range_hours } = explanation;
+  const { score_type, profile_entries, entries_total } = explanation;
   return {
     lead_name,
+    ...(score_type === 'profile' && { score_type }),
     score,
     top_drivers: top_drivers.map(publicDriver),
     ...(adjustments && { adjustments }),
     snapshot,
     decay_applied,
     range_hours,
+    ...(profile_entries && {
+      profile_entries: profile_entries.map(({ rule_id, points, decided_at, words }) => ({
+        rule_id,
+        points,
+        decided_at,
+        words,
+      })),
+      entries_total,
+    }),
   };
 }
 

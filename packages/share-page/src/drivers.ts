@@ -8,13 +8,41 @@ const narrowestSide = 8;
 const longestEventType = 80;
 const longestFilterLabel = 140;
 
+/** What a row says of its driver besides the title. */
+export interface DriverWords {
+  /** Below the title. */
+  kind: string | null;
+  /** For readers who hear the page. */
+  spoken: string;
+  /** How the total comes about. */
+  sum: string | null;
+}
+
+/** `3 × 15 =`: points of events. */
+function eventWords({ event_type, label, count, weight, total }: SharedDriver): DriverWords {
+  return {
+    kind: label === undefined ? null : event_type,
+    spoken: `${countInWords(count, 'time')}, ${countInWords(weight, 'point')} each: ${countInWords(total, 'point')}`,
+    sum: `${numberInWords(count)} × ${numberInWords(weight)} =`,
+  };
+}
+
+/** The points of a rule that holds. */
+export function profileWords({ total }: SharedDriver): DriverWords {
+  return { kind: null, spoken: countInWords(total, 'point'), sum: null };
+}
+
 /** A list of the `shown` largest drivers, and a sentence about the others. */
-export function driversChart(drivers: readonly SharedDriver[], shown: number): Html {
+export function driversChart(
+  drivers: readonly SharedDriver[],
+  shown: number,
+  rowOf: (driver: SharedDriver) => DriverWords = eventWords,
+): Html {
   const rows = drivers.slice(0, shown);
   const rest = drivers.slice(shown);
   const axis = axisOf(rows);
   return html`<ol class="drivers" role="list">
-      ${axis.takes && axis.gives && axisRow(axis)}${rows.map((driver) => row(driver, axis))}
+      ${axis.takes && axis.gives && axisRow(axis)}${rows.map((driver) => row(driver, axis, rowOf(driver)))}
     </ol>
     ${rest.length > 0 && html`<p class="more small dim">And ${countInWords(rest.length, 'smaller reason')} not drawn here, together <b class="${toneOf(sumOf(rest))}">${withSign(sumOf(rest))}</b>.</p>`}`;
 }
@@ -61,14 +89,13 @@ export function titleOf({ label, event_type }: SharedDriver): string {
   return label ?? event_type;
 }
 
-function row(driver: SharedDriver, axis: Axis): Html {
-  const { event_type, label, filter_label, count, weight, total } = driver;
+function row(driver: SharedDriver, axis: Axis, { kind, spoken, sum }: DriverWords): Html {
+  const { filter_label, total } = driver;
   const length = total === 0 ? 0 : Math.max(0.8, Math.abs(total) * axis.perPoint);
-  const pointsInWords = (points: number) => countInWords(points, 'point');
   return html`<li>
     <div class="what">
       <b><bdi>${clip(titleOf(driver), longestEventType)}</bdi></b>
-      ${label !== undefined && html`<span><bdi>${clip(event_type, longestEventType)}</bdi></span>`}
+      ${kind !== null && html`<span><bdi>${clip(kind, longestEventType)}</bdi></span>`}
       ${
         filter_label !== undefined &&
         html`<span>when <bdi>${clip(filter_label, longestFilterLabel)}</bdi></span>`
@@ -85,11 +112,9 @@ function row(driver: SharedDriver, axis: Axis): Html {
       <line x1="${percent(axis.zero)}" x2="${percent(axis.zero)}" y1="-400" y2="400" />
     </svg>
     <p class="sum">
-      <span class="vh"
-        >${countInWords(count, 'time')}, ${pointsInWords(weight)} each: ${pointsInWords(total)}</span
+      <span class="vh">${spoken}</span
       ><span aria-hidden="true"
-        >${numberInWords(count)} × ${numberInWords(weight)} =
-        <b class="${toneOf(total)}">${withSign(total)}</b></span
+        >${sum !== null && `${sum} `}<b class="${toneOf(total)}">${withSign(total)}</b></span
       >
     </p>
   </li> `;

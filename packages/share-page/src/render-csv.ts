@@ -17,6 +17,7 @@ const columns = [
   'weight',
   'total',
   'adjustment',
+  'score_type',
 ] as const;
 
 type Row = Partial<Record<(typeof columns)[number], string | number>>;
@@ -26,8 +27,8 @@ type Row = Partial<Record<(typeof columns)[number], string | number>>;
  * either when there is none. Text that a spreadsheet would run as a formula gets an apostrophe in front.
  */
 export function renderCsv(shared: SharedExplanation): string {
-  const { lead_name, score, decay_applied, range_hours, computed_at } = shared;
-  const whole = { lead_name, score, decay_applied, range_hours, computed_at };
+  const { lead_name, score, score_type = 'engagement', decay_applied, range_hours, computed_at } = shared;
+  const whole = { lead_name, score, score_type, decay_applied, range_hours, computed_at };
   const parts = [...shared.top_drivers.map(driverRow), ...(shared.adjustments ?? []).map(adjustmentRow)];
   const rows: Row[] = parts.length === 0 ? [whole] : parts.map((part) => ({ ...whole, ...part }));
   return stringify(rows, {

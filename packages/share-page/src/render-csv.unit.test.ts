@@ -1,7 +1,7 @@
 // The table for spreadsheets is complete, and no cell runs as a formula.
 import { expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { driver, sharedExplanation } from './testing/shared-explanations.js';
+import { driver, sharedExplanation, sharedProfile } from './testing/shared-explanations.js';
 import { renderCsv } from './render-csv.js';
 
 const rowsOf = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });
@@ -24,6 +24,7 @@ test('every driver is a row, with what holds of the whole on it', () => {
     weight: '15',
     total: '45',
     adjustment: '',
+    score_type: 'engagement',
   });
   expect(rows[2]).toMatchObject({ weight: '-20', total: '-20' });
 });
@@ -75,4 +76,18 @@ test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\tx'])('the name %j is no formula', 
 test('lines, quotes and commas in names stay in their cell', () => {
   const name = 'a,"b"\r\nc; d';
   expect(rowsOf(renderCsv(sharedExplanation({ lead_name: name })))[0]).toMatchObject({ lead_name: name });
+});
+
+test('of a profile score every rule that holds is a row in words, and the totals add up to the score', () => {
+  const shared = sharedProfile();
+  const rows = rowsOf(renderCsv(shared));
+  expect(
+    rows.map(({ score_type, filter_label, adjustment }) => [score_type, filter_label || adjustment]),
+  ).toEqual([
+    ['profile', 'title is one of "VP", "Director"'],
+    ['profile', 'employees is at least 50'],
+    ['profile', 'email_domain is one of "gmail.com", "gmx.de"'],
+    ['profile', 'Fit: 5 points held back, at most 40 a lead'],
+  ]);
+  expect(rows.reduce((sum, { total }) => sum + Number(total), 0)).toBe(shared.score);
 });

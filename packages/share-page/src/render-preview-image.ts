@@ -2,6 +2,7 @@
 import { titleOf } from './drivers.js';
 import { html, textOf, type Child, type Html } from './html.js';
 import { isDrawable, loadFonts, textAt, widthOf, withDrawing, type Fonts } from './preview-text.js';
+import { withTitles } from './profile-parts.js';
 import type { SharedDriver, SharedExplanation } from './shared-explanation.js';
 import { dateInWords, numberInWords, rangeInWords, withSign } from './words.js';
 
@@ -18,7 +19,7 @@ const [back, ink, dim, line] = ['#f6f5f1', '#16181b', '#575d66', '#8f949c'];
 /** Renders a PNG of 1200 by 630 pixels, the size for link previews. */
 export async function renderPreviewImage(shared: SharedExplanation): Promise<Buffer> {
   const fonts = await loadFonts();
-  return withDrawing(textOf(picture(shared, fonts)), fonts, (drawing) => {
+  return withDrawing(textOf(picture(withTitles(shared), fonts)), fonts, (drawing) => {
     const image = drawing.render();
     try {
       return Buffer.from(image.asPng());
@@ -32,7 +33,9 @@ function picture(shared: SharedExplanation, fonts: Fonts): Html {
   const score = numberInWords(shared.score);
   const size = score.length <= 3 ? 230 : score.length <= 5 ? 170 : score.length <= 8 ? 110 : 60;
   // When the name cannot be drawn, it is still in the title text of the link preview.
-  const name = isDrawable(shared.lead_name) ? shared.lead_name : 'Lead score';
+  const isProfile = shared.score_type === 'profile';
+  const kind = isProfile ? 'Profile score' : 'Lead score';
+  const name = isDrawable(shared.lead_name) ? shared.lead_name : kind;
   const nameSize = widthOf(name, { size: 46, weight: 600 }, fonts) <= nameWidth ? 46 : 34;
   const baseline = 256 + size * 0.73;
   const scoreWidth = widthOf(score, { size, weight: 700 }, fonts);
@@ -51,9 +54,9 @@ function picture(shared: SharedExplanation, fonts: Fonts): Html {
       </g>
       <rect fill="${loss.bar}" x="2" y="16.4" width="7" height="4.6" rx="1.4" />
     </g>
-    <text x="${left + 46}" y="92" font-size="25" font-weight="600">Lead score</text>
+    <text x="${left + 46}" y="92" font-size="25" font-weight="600">${kind}</text>
     <text x="${right}" y="92" font-size="25" fill="${dim}" text-anchor="end">
-      ${rangeInWords(shared.range_hours).replace(/^t/, 'T')}
+      ${isProfile ? 'What is known now' : rangeInWords(shared.range_hours).replace(/^t/, 'T')}
     </text>
     ${textAt(name, { x: left, y: 208, width: nameWidth, size: nameSize, weight: 600, fill: ink }, fonts)}
     <text

@@ -1,9 +1,10 @@
 // The page behind a share link: a score and its reasons, for somebody who has never heard of lead scoring.
 import { coursePlot, courseInWords, hasCourse } from './course.js';
 import { htmlDocument } from './document.js';
-import { driversChart, titleOf, toneOf } from './drivers.js';
+import { driversChart, profileWords, titleOf, toneOf } from './drivers.js';
 import { html, textOf, type Child, type Html } from './html.js';
 import { limitsInShort, limitsList, limitsOf, pointsOf } from './limits.js';
+import { aboutProfile, profileChanges, profileInShort, profileWeights, withTitles } from './profile-parts.js';
 import type { ShareLinks, SharedExplanation } from './shared-explanation.js';
 import {
   clip,
@@ -31,7 +32,7 @@ const longestName = 300;
 export function renderSharePage(shared: SharedExplanation, links: ShareLinks): string {
   let page = '';
   for (const shown of shownDrivers) {
-    page = textOf(sharePage(shared, links, shown));
+    page = textOf(sharePage(withTitles(shared), links, shown));
     if (Buffer.byteLength(page) < largestPageBytes) break;
   }
   return page;
@@ -40,10 +41,11 @@ export function renderSharePage(shared: SharedExplanation, links: ShareLinks): s
 function sharePage(shared: SharedExplanation, links: ShareLinks, shown: number): Html {
   const name = clip(shared.lead_name, longestName);
   const range = rangeInWords(shared.range_hours);
-  const title = `Lead score of ${isolateDirection(name)}`;
+  const title = `${nameOfScore(shared)} of ${isolateDirection(name)}`;
+  const isProfile = shared.score_type === 'profile';
   return htmlDocument({
     title,
-    roomy: name.length <= 90 && shared.top_drivers.length <= 7 && shared.snapshot.length <= 12,
+    roomy: name.length <= 90 && shared.top_drivers.length <= 7 && (isProfile || shared.snapshot.length <= 12),
     head: openGraph(title, shared, links),
     aside: html`<p>
       Read-only link, open until
@@ -51,13 +53,20 @@ function sharePage(shared: SharedExplanation, links: ShareLinks, shown: number):
     </p>`,
     main: html`${hero(shared, name, range)}
       <section class="part" aria-labelledby="drivers">
-        <h2 id="drivers">What moved the score</h2>
+        <h2 id="drivers">${isProfile ? 'What makes the score' : 'What moved the score'}</h2>
         ${driversPart(shared, range, shown)}
       </section>
       ${shared.history.length > 0 && coursePart(shared, range)}
-      <div class="part pair">${weightsPart(shared)}${decayPart(shared)}</div>`,
+      <div class="part pair">
+        ${isProfile ? [profileChanges(shared, range, shown), profileWeights(shared)] : [weightsPart(shared), decayPart(shared)]}
+      </div>`,
     footer: footer(shared, links),
   });
+}
+
+/** The name of the score in titles. */
+function nameOfScore({ score_type }: SharedExplanation): string {
+  return score_type === 'profile' ? 'Profile score' : 'Lead score';
 }
 
 function openGraph(title: string, shared: SharedExplanation, links: ShareLinks): Html {
@@ -76,23 +85,25 @@ function openGraph(title: string, shared: SharedExplanation, links: ShareLinks):
     <meta name="twitter:card" content="summary_large_image" />`;
 }
 
+const aboutEngagement =
+  'A lead score is a running total that shows how strong somebody’s interest is. What they do, such as opening a page or answering an email, adds points or takes some away. The higher the total, the stronger the interest.';
+
 function hero(shared: SharedExplanation, name: string, range: string): Html {
   const score = numberInWords(shared.score);
   return html`<section class="hero" aria-labelledby="name">
     <div>
       <h1 id="name" class="${name.length > 90 ? 'longer' : name.length > 28 ? 'long' : 'short'}">
-        <span class="eyebrow">The score of</span> <bdi>${name}</bdi>
+        <span class="eyebrow"
+          >${shared.score_type === 'profile' ? 'The profile score of' : 'The score of'}</span
+        >
+        <bdi>${name}</bdi>
       </h1>
       <p class="score">
         <b class="${score.length > 4 ? 'long' : 'short'}">${score}</b>
         <span>${level(shared)}<span>${Math.abs(shared.score) === 1 ? 'point' : 'points'}</span></span>
       </p>
       <p>${inShort(shared, range)}</p>
-      <p class="small dim">
-        A lead score is a running total that shows how strong somebody’s interest is. What they do, such as
-        opening a page or answering an email, adds points or takes some away. The higher the total, the
-        stronger the interest.
-      </p>
+      <p class="small dim">${shared.score_type === 'profile' ? aboutProfile : aboutEngagement}</p>
     </div>
     ${receipt(shared, range)}
   </section>`;
@@ -111,6 +122,7 @@ function level({ level: reached }: SharedExplanation): Child {
 
 function inShort(shared: SharedExplanation, range: string): Child {
   const { top_drivers, score } = shared;
+  if (shared.score_type === 'profile') return profileInShort(shared, sums(top_drivers));
   const [largest] = top_drivers;
   const below =
     limitsInShort(shared) +
@@ -136,13 +148,14 @@ function receipt(shared: SharedExplanation, range: string): Html {
   const limited = pointsOf(limitsOf(shared));
   const held = pointsOf(adjustments) - limited;
   const rest = score - gained - lost - limited - held - decay_applied;
+  const isProfile = shared.score_type === 'profile';
   const lines: [label: string, points: number][] = [
-    [`Added in ${range}`, gained],
-    [`Taken away in ${range}`, lost],
+    [isProfile ? 'For what fits' : `Added in ${range}`, gained],
+    [isProfile ? 'For what does not fit' : `Taken away in ${range}`, lost],
     ['Held back by limits', limited],
     ['Beyond the largest or smallest score that there is', held],
     ['Faded with time', decay_applied],
-    ['From earlier and other activity', rest],
+    [isProfile ? 'From rules that are not listed' : 'From earlier and other activity', rest],
   ];
   return html`<div class="receipt">
     <h2>How it adds up</h2>
@@ -167,6 +180,13 @@ function receipt(shared: SharedExplanation, range: string): Html {
 function driversPart(shared: SharedExplanation, range: string, shown: number): Html {
   const { top_drivers } = shared;
   const [first] = top_drivers;
+  if (shared.score_type === 'profile')
+    return first
+      ? html`<p class="dim">Each row is a rule that holds now, the weightiest first.</p>
+          ${driversChart(top_drivers, shown, profileWords)} ${limitsList(shared, shown)}`
+      : html`<p class="dim">
+          No rule holds at the moment. As soon as something that counts is known, it is listed here.
+        </p>`;
   if (!first)
     return html`<p class="dim">
       No activity of ${range} added points or took any away. As soon as something that counts happens, it is

@@ -2,7 +2,14 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { cases, driver, hostileName, links, sharedExplanation } from './testing/shared-explanations.js';
+import {
+  cases,
+  driver,
+  hostileName,
+  links,
+  sharedExplanation,
+  sharedProfile,
+} from './testing/shared-explanations.js';
 import { pageHeaders } from './headers.js';
 import {
   renderExpiredPage,
@@ -301,5 +308,56 @@ describe('a page that shows no score', () => {
     ['how many minutes to wait', renderTooManyPage(600), 'in 10 minutes'],
   ])('says %s', (_, page, sentence) => {
     expect(read(page)).toContain(sentence);
+  });
+});
+
+describe('a shared profile score', () => {
+  const page = renderSharePage(sharedProfile(), links);
+  const text = read(page);
+
+  test.each([
+    'The profile score of Ada Lovelace',
+    '30 Level: Good fit points',
+    'What is known gives 45 points and takes 10 points away. The largest single reason is Decides. Limits held 5 points back.',
+    'A profile score shows how well somebody fits.',
+    'For what fits +45 For what does not fit −10 Held back by limits −5 Score 30',
+    'Each row is a rule that holds now, the weightiest first.',
+    'Decides when title is one of "VP", "Director" 25 points+25',
+    'employees is at least 50 20 points+20',
+    'Private address when email_domain is one of "gmail.com", "gmx.de" −10 points−10',
+    'Limits make sure that no group of rules decides the score alone.',
+    'Fit: 5 points held back, at most 40 a lead −5',
+    '+25: the profile began to meet "Decides" (title is one of "VP", "Director"). 3 November 2026',
+    'And 2 earlier changes.',
+    '4 rules about profiles, each worth between −10 and +25, as long as it holds. Points of a profile do not fade with time.',
+  ])('is told: %s', (sentence) => {
+    expect(text).toContain(sentence);
+  });
+
+  test('is called so in titles, and nothing of it is told as activity', () => {
+    expect(page).toContain('<title>Profile score of \u2068Ada Lovelace\u2069</title>');
+    expect(page).toContain('<meta property="og:title" content="Profile score of');
+    expect(text).not.toMatch(/Lead score of|activity|opening a page|time, |×|faded/);
+  });
+
+  test('says how many reasons and changes are not drawn', () => {
+    const long = cases['profile-long'];
+    if (!long) throw new Error('there is such a case');
+    const shown = read(renderSharePage(long, links));
+    expect(shown).toMatch(/And \d+ smaller reasons not drawn here, together \+[\d,]+\./);
+    expect(shown).toMatch(/And 2,3\d\d earlier changes\./);
+  });
+
+  test('without anything known is told too', () => {
+    const none = cases['profile-of-nothing'];
+    if (!none) throw new Error('there is such a case');
+    const shown = read(renderSharePage(none, links));
+    for (const sentence of [
+      'Nothing that is known at the moment adds points or takes any away.',
+      'No rule holds at the moment.',
+      'Nothing in the last 30 days.',
+      'No rule about profiles is switched on at the moment.',
+    ])
+      expect(shown).toContain(sentence);
   });
 });

@@ -23,9 +23,19 @@ export interface SharedAdjustment {
   rule_id?: string | undefined;
 }
 
+/** A change of a profile score. */
+export interface SharedProfileEntry {
+  points: number;
+  decided_at: string;
+  /** `+20: the profile began to meet "Decision maker" (title contains "vp").` */
+  words: string;
+}
+
 /** Everything that a shared page may show of a lead. */
 export interface SharedExplanation {
   lead_name: string;
+  /** Absent: the engagement score. */
+  score_type?: 'profile' | undefined;
   score: number;
   level?: { name: string; color: string };
   /** The largest first. */
@@ -38,6 +48,10 @@ export interface SharedExplanation {
   range_hours: number;
   /** The score's course over the range: the first point at its start, the last at `computed_at`. */
   history: { at: string; score: number }[];
+  /** Of a profile score: its changes over the range, the newest first. */
+  profile_entries?: SharedProfileEntry[] | undefined;
+  /** Of a profile score: how many changes there were. */
+  entries_total?: number | undefined;
   computed_at: string;
   expires_at: string;
 }

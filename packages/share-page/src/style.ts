@@ -62,6 +62,7 @@ th,td{text-align:left;padding:.4rem 1rem .4rem 0;border-bottom:1px solid var(--l
 .pair .part{margin-top:0}
 .weights{list-style:none;display:flex;flex-wrap:wrap;gap:.55rem;margin-top:1rem}
 .weights li{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.3rem .8rem;font-size:.9rem;max-width:100%}
+.changes{display:block}.changes li+li{margin-top:.45rem}.changes time{display:block}
 .weights bdi{min-width:0}.weights b{font-weight:650;font-variant-numeric:tabular-nums;margin-left:.45rem;white-space:nowrap}
 .foot{margin-top:clamp(2.6rem,6vw,4rem);padding:1.6rem 0 3rem;border-top:1px solid var(--line);font-size:.875rem;color:var(--dim);display:flex;flex-wrap:wrap;gap:.8rem 2.5rem;justify-content:space-between}
 .foot ul{list-style:none;display:flex;flex-wrap:wrap;gap:.3rem 1.4rem}.foot a{display:inline-block;padding:.15rem 0}
@@ -94,7 +95,7 @@ h1{font-size:1.5rem}h1,.hero p{display:-webkit-box;-webkit-box-orient:vertical;-
 .sum b{min-width:3.2rem}
 .more{margin-top:.4rem}
 .course{margin-top:.7rem}.plot{height:5.5rem}details,.foot .screen{display:none}
-.pair{display:block}.pair .part+.part{margin-top:1.1rem}.weights{margin-top:.5rem;gap:.35rem}.weights li{padding:.1rem .6rem;display:flex;max-width:32%;white-space:nowrap}.weights bdi{overflow:hidden;text-overflow:ellipsis}
+.pair{display:block}.pair .part+.part{margin-top:1.1rem}.weights{margin-top:.5rem;gap:.35rem}.weights li{padding:.1rem .6rem;display:flex;max-width:32%;white-space:nowrap}.weights bdi{overflow:hidden;text-overflow:ellipsis}.weights.changes li{max-width:100%;justify-content:space-between;gap:1rem}.weights.changes li+li{margin-top:.15rem}
 .foot{margin-top:1.2rem;padding:.6rem 0 0}
 }
 `;

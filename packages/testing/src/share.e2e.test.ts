@@ -1,6 +1,6 @@
 // Share links on the running system: only an authorised caller can make one, anyone with the link can open it, it shows the
 // current score, and no token is in a log or database. `npm run test:chaos` runs it with all guesses.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { lettersAndDigits, problem, routes, shareLifetimeMs } from '@lead-scoring/contracts';
@@ -57,6 +57,44 @@ function expectKeptPrivate(headers: Headers): void {
     keptPrivate,
   );
 }
+
+test('a link to the profile score shows that one, and the same key makes no link to another score', async () => {
+  const parameters = { id: unit.leadId };
+  const make = (score_type: string, key: string) =>
+    send(
+      system,
+      'createShare',
+      { parameters, query: { score_type } },
+      { headers: { 'idempotency-key': key } },
+    );
+  const key = randomUUID();
+  const made = await make('profile', key);
+  expect(made.status).toBe(201);
+  const { token } = made.body as NewShare;
+  tokens.push(token);
+  expect((await make('profile', key)).body).toEqual(made.body);
+  expect(await make('engagement', key)).toMatchObject({
+    status: 422,
+    body: { code: 'idempotency_key_reused' },
+  });
+  expect(await make('account', randomUUID())).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_request' },
+  });
+  const scoring = await send(system, 'explainScore', {
+    parameters: { leadID: unit.leadId },
+    query: { score_type: 'profile' },
+  });
+  const { lead_name, score, snapshot, entries_total } = scoring.body as Record<string, unknown>;
+  const opened = await read(token);
+  expect(opened).toMatchObject({
+    status: 200,
+    body: { score_type: 'profile', lead_name, score, snapshot, entries_total },
+  });
+  expect(routes.readShare.responses[200].schema.safeParse(opened.body).error).toBeUndefined();
+  const page = await fetch(`${system.url}/share/${token}`, { headers: { accept: 'text/html' } });
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Profile score of')]);
+});
 
 describe('a link', () => {
   test('lasts seven days, opens without a credential, and shows the explanation of scoring', async () => {

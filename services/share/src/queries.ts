@@ -145,7 +145,7 @@ async function openShare(
     case 'expired':
       throw new ShareExpired(share.expires_at);
     case 'valid': {
-      const explained = await explanations.explain(lead, asOf);
+      const explained = await explanations.explain(lead, asOf, share.score_type);
       if (!explained) throw missing();
       const { explanation, level, history, computed_at } = explained;
       return {
@@ -220,8 +220,8 @@ async function requireLead(
 
 function shareView(document: ShareDocument, now: Date): routeDeclarations.Share {
   const share = toShare(document);
-  const { id, last_four, created_at, expires_at, created_by } = share;
-  return { id, last_four, status: statusOf(share, now), created_at, expires_at, created_by };
+  const { id, last_four, score_type, created_at, expires_at, created_by } = share;
+  return { id, last_four, status: statusOf(share, now), score_type, created_at, expires_at, created_by };
 }
 
 function linksOf(appUrl: string, token: string) {

@@ -18,6 +18,7 @@ import {
   levelsSet,
   otherOuId,
   ouId,
+  profileScored,
   revokeShare,
   ruleCreated,
   rulesetCreated,
@@ -68,6 +69,7 @@ describe('a link', () => {
           id: shareOf('first'),
           last_four: tokenOf('first').slice(-4),
           status: 'valid',
+          score_type: 'engagement',
           created_at: at,
           expires_at: '2026-01-08T12:00:00.000Z',
           created_by: idOf('credential'),
@@ -166,6 +168,137 @@ describe('a link', () => {
       code: 'share_not_found',
     });
     expect(await rig.get(publicPath('twice'))).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a link to the profile score', () => {
+  const vp = [{ field: 'title', operator: 'contains' as const, value: 'vp' }];
+  beforeAll(async () => {
+    await rig.scored([
+      { type: 'LeadScored', payload: leadScored('pia', { rule: 'pricing', points: 15 }) },
+      {
+        type: 'RulesetCreated',
+        payload: rulesetCreated({
+          ruleset_id: idOf('profile ruleset'),
+          name: 'Fit',
+          score_type: 'profile',
+          max_score: 12,
+        }),
+      },
+      {
+        type: 'ProfileRuleCreated',
+        payload: {
+          ou_id: ouId,
+          rule_id: idOf('vp'),
+          ruleset_id: idOf('profile ruleset'),
+          conditions: vp,
+          weight: 20,
+          label: 'Decides',
+          active: true,
+          version: 1,
+          at,
+        },
+      },
+      { type: 'ScoreAdjusted', payload: held(profileScored('pia', 'vp', { points: 20 })) },
+    ]);
+    await rig.request(createShare('fit', 'pia', { score_type: 'profile' }));
+    await rig.request(createShare('interest', 'pia'));
+  }, 60_000);
+
+  /** The decision with 8 of its points held back by the ruleset. */
+  const held = (decision: records.ScoreAdjusted): records.ScoreAdjusted => ({
+    ...decision,
+    score: decision.score - 8,
+    adjustments: [
+      ...decision.adjustments,
+      { reason: 'held_by_ruleset', ruleset_id: idOf('profile ruleset'), points: -8 },
+    ],
+  });
+
+  test('shows the profile score with its rules, limits and changes in words; one to the engagement score stays as it is', async () => {
+    const { body, text } = await rig.get(publicPath('fit'));
+    const shown = routes.readShare.responses[200].schema.parse(body);
+    expect(shown).toMatchObject({
+      score_type: 'profile',
+      score: 12,
+      top_drivers: [
+        { rule_id: idOf('vp'), label: 'Decides', filter_label: 'title contains "vp"', count: 1, total: 20 },
+      ],
+      adjustments: [
+        { reason: 'held_by_ruleset', points: -8, text: 'Fit: 8 points held back, at most 12 a lead' },
+      ],
+      snapshot: [{ event_type: 'Profile', weight: 20 }],
+      profile_entries: [
+        { points: 20, words: '+20: the profile began to meet "Decides" (title contains "vp").' },
+      ],
+      entries_total: 1,
+    });
+    expect(text).not.toContain(idOf('pia'));
+    const other = await rig.get(publicPath('interest'));
+    expect(other.body).toMatchObject({ score: 15, top_drivers: [{ rule_id: idOf('pricing') }] });
+    for (const field of ['score_type', 'profile_entries', 'entries_total'])
+      expect(other.body).not.toHaveProperty(field);
+  });
+
+  test('shows it as a page, as CSV and as an image, and lists say which score a link explains', async () => {
+    const page = await rig.get(`/share/${tokenOf('fit')}`, { accept: 'text/html' });
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    for (const words of ['Profile score of', 'Decides', 'Fit: 8 points held back', 'What changed'])
+      expect(page.text).toContain(words);
+    expect(page.text).not.toContain('label of pricing');
+    const csv = await rig.get(`${publicPath('fit')}/csv`);
+    expect(csv.text.split('\r\n').slice(1, 3)).toEqual([
+      expect.stringMatching(/Decides.*,20,,profile$/),
+      expect.stringMatching(/,-8,"Fit: 8 points held back, at most 12 a lead",profile$/),
+    ]);
+    expect((await rig.get(`${publicPath('fit')}/preview.png`)).status).toBe(200);
+    const listed = await rig.get(`/leads/${idOf('pia')}/shares`);
+    expect(routes.listShares.responses[200].schema.parse(listed.body).data).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: shareOf('fit'), score_type: 'profile' }),
+        expect.objectContaining({ id: shareOf('interest'), score_type: 'engagement' }),
+      ]),
+    );
+  });
+
+  test('is computed when it is read: it names the profile level of then, and follows the profile', async () => {
+    const level = {
+      id: idOf('Best fit'),
+      name: 'Best fit',
+      min_score: 10,
+      max_score: null,
+      color: '#2b8a3e',
+    };
+    await rig.scored([{ type: 'ProfileLevelsSet', payload: { ou_id: ouId, levels: [level], at } }]);
+    const page = () => rig.get(`/share/${tokenOf('fit')}`, { accept: 'text/html' });
+    expect((await page()).text).toContain('Best fit');
+    const back = profileScored('pia', 'vp', { previous: 20, points: -20 });
+    const adjustments = back.adjustments.map((one) => ({ ...one, counted: 0, matched: 0 }));
+    await rig.scored([
+      {
+        type: 'ScoreAdjusted',
+        payload: {
+          ...back,
+          previous_score: 12,
+          score: 0,
+          adjustments: [
+            ...adjustments,
+            { reason: 'held_by_ruleset', ruleset_id: idOf('profile ruleset'), points: 8 },
+          ],
+        },
+      },
+    ]);
+    expect((await rig.get(publicPath('fit'))).body).toMatchObject({
+      score: 0,
+      top_drivers: [],
+      entries_total: 2,
+      profile_entries: [
+        { words: '-20: the profile no longer meets "Decides" (title contains "vp").' },
+        { points: 20 },
+      ],
+    });
+    expect((await page()).text).toContain('No rule holds at the moment');
+    expect((await page()).text).not.toContain('Best fit');
   });
 });
 

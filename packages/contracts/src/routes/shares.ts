@@ -1,6 +1,7 @@
 // Share links: anyone who has one sees the explanation of a lead's score, without a credential, for seven days.
 import { z } from 'zod';
 import { id, leadId, page, pageParameters, score, time } from '../common.js';
+import { leadScoreTypes } from '../vocabulary/score-types.js';
 import { defineRoute, editor, viewer } from './route.js';
 import { scoreExplanation } from './leads.js';
 
@@ -15,17 +16,40 @@ const token = z
 export const publicScoreExplanation = z
   .strictObject({
     lead_name: scoreExplanation.shape.lead_name.describe('Display name of the lead.'),
+    score_type: z
+      .literal('profile')
+      .optional()
+      .describe('Of a link that explains the profile score; absent for the engagement score.'),
     score: score.describe('Current total score of the lead.'),
     top_drivers: z
       .array(
         scoreExplanation.shape.top_drivers.element.omit({ rule_version: true }).meta({ id: 'PublicDriver' }),
       )
       .max(1_000)
-      .describe('Rules that contributed most, one entry for each weight, sorted by absolute contribution.'),
+      .describe(
+        'Rules that contributed most, one entry for each weight, sorted by absolute contribution. Of a profile score: the rules that the profile meets now.',
+      ),
     adjustments: scoreExplanation.shape.adjustments,
     snapshot: scoreExplanation.shape.snapshot,
     decay_applied: scoreExplanation.shape.decay_applied.describe('Points lost by decay: 0 or less.'),
-    range_hours: scoreExplanation.shape.range_hours.describe('Hours of event time that drivers cover.'),
+    range_hours: scoreExplanation.shape.range_hours.describe(
+      'Hours of event time that drivers cover. Of a profile score: hours that profile_entries cover.',
+    ),
+    profile_entries: z
+      .array(
+        z
+          .strictObject({
+            rule_id: id,
+            points: z.int(),
+            decided_at: time,
+            words: z.string().max(1_000),
+          })
+          .meta({ id: 'PublicProfileEntry' }),
+      )
+      .max(1_000)
+      .optional()
+      .describe('Of a profile score: its newest 1,000 changes within the range, each in words.'),
+    entries_total: z.int().min(0).optional().describe('Of a profile score: all changes within the range.'),
   })
   .meta({ id: 'PublicScoreExplanation' });
 export type PublicScoreExplanation = z.infer<typeof publicScoreExplanation>;
@@ -40,8 +64,14 @@ export const createShare = defineRoute({
   tag,
   summary: "Share the explanation of a lead's score behind a link",
   description:
-    'The link needs no login and lasts seven days. What it shows is computed when it is read. The answer shows `token` this once.',
+    'The link needs no login and lasts seven days. What it shows is computed when it is read; which score it explains stays. The answer shows `token` this once.',
   parameters: z.strictObject({ id: leadId }),
+  query: z.strictObject({
+    score_type: z
+      .enum(leadScoreTypes, { error: `must be ${leadScoreTypes.join(' or ')}` })
+      .default('engagement')
+      .describe('The score that the link explains.'),
+  }),
   responses: {
     201: {
       description: 'Created',
@@ -63,6 +93,7 @@ export const share = z
     id,
     last_four: z.string().length(4).describe('The end of the token.'),
     status: z.enum(['valid', 'expired', 'revoked']),
+    score_type: z.enum(leadScoreTypes).describe('The score that the link explains.'),
     created_at: time,
     expires_at: time,
     created_by: id.describe('The credential, or the trigger whose notifications carry the link.'),

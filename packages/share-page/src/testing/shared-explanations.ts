@@ -82,6 +82,55 @@ export const hostileName = `"><img src=x onerror="document.title='ran'">${script
 const long =
   'Maximiliane Theodora von und zu Hohenzollern-Sigmaringen, Leiterin der Abteilung für Absatz und Vertrieb, ';
 
+/** A rule over profiles that holds. */
+export function profileDriver(total: number, filter_label: string, label?: string): SharedDriver {
+  return {
+    ...driver('Profile', 1, total, filter_label),
+    rule_id: `rule-${filter_label}`,
+    ...(label !== undefined && { label }),
+  };
+}
+
+/** The explanation of a profile score. */
+export function sharedProfile(changes: Partial<SharedExplanation> = {}): SharedExplanation {
+  return sharedExplanation({
+    score_type: 'profile',
+    score: 30,
+    level: { name: 'Good fit', color: '#2b8a3e' },
+    top_drivers: [
+      profileDriver(25, 'title is one of "VP", "Director"', 'Decides'),
+      profileDriver(20, 'employees is at least 50'),
+      profileDriver(-10, 'email_domain is one of "gmail.com", "gmx.de"', 'Private address'),
+    ],
+    adjustments: [
+      {
+        reason: 'held_by_ruleset',
+        points: -5,
+        label: 'Fit',
+        text: 'Fit: 5 points held back, at most 40 a lead',
+      },
+    ],
+    snapshot: [25, 20, 15, -10].map((weight) => ({ event_type: 'Profile', weight })),
+    decay_applied: 0,
+    history: walk([0, 0, 20, 20, 35, 30, 30], 30),
+    profile_entries: [
+      {
+        points: -10,
+        decided_at: '2026-11-12T09:00:00.000Z',
+        words:
+          '-10: the profile began to meet "Private address" (email_domain is one of "gmail.com", "gmx.de").',
+      },
+      {
+        points: 25,
+        decided_at: '2026-11-03T09:00:00.000Z',
+        words: '+25: the profile began to meet "Decides" (title is one of "VP", "Director").',
+      },
+    ],
+    entries_total: 4,
+    ...changes,
+  });
+}
+
 /** The hard cases, by the name of their screenshots. */
 export const cases: Record<string, SharedExplanation> = {
   usual: sharedExplanation({ level: { name: 'Hot', color: '#e8590c' } }),
@@ -148,6 +197,28 @@ export const cases: Record<string, SharedExplanation> = {
       event_type: `${'W'.repeat(99)}${String(index)}`,
       weight: 1_000_000 - index,
     })),
+  }),
+  profile: sharedProfile(),
+  'profile-of-nothing': sharedProfile({
+    score: 0,
+    top_drivers: [],
+    adjustments: undefined,
+    snapshot: [],
+    history: walk([0, 0], 0),
+    profile_entries: [],
+    entries_total: 0,
+  }),
+  'profile-long': sharedProfile({
+    top_drivers: Array.from({ length: 400 }, (_, index) =>
+      profileDriver(40 - Math.floor(index / 10), `${'field '.repeat(20)} is "${'value '.repeat(2_000)}"`),
+    ),
+    snapshot: Array.from({ length: 1_000 }, (_, index) => ({ event_type: 'Profile', weight: 1 + index })),
+    profile_entries: Array.from({ length: 1_000 }, (_, index) => ({
+      points: 1,
+      decided_at: new Date(computedAt - index * hour).toISOString(),
+      words: `+1: the profile began to meet the rule (${'WWW'.repeat(300)}).`,
+    })),
+    entries_total: 2_345,
   }),
   'right-to-left': sharedExplanation({
     level: { name: 'ساخن', color: '#e8590c' },

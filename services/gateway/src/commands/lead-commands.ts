@@ -33,6 +33,7 @@ export const leadCommands = {
       ...fields,
       lead_id: input.parameters.id.toLowerCase(),
       created_by: input.credentialId,
+      ...(input.query.score_type !== 'engagement' && { score_type: input.query.score_type }),
     });
     return { ...built, shown: () => ({ token, share_url: shareUrlOf(input.appUrl, token) }) };
   },

@@ -27,12 +27,13 @@ export function decideShare(command: ShareCommand, share: Share | null, lead: Le
 function createShare(command: records.CreateShare, share: Share | null, lead: LeadPresence): ShareDecision {
   const { requested_at, lead_seen_in, ...fields } = command;
   if (share)
-    return share.lead_id === fields.lead_id && share.ou_id === fields.ou_id
+    return isSameLink(share, fields)
       ? done()
       : {
           outcome: 'rejected',
           code: 'idempotency_key_reused',
-          message: 'This Idempotency-Key was used to share another lead. Use a new key for a new link.',
+          message:
+            'This Idempotency-Key was used to share another lead or another score. Use a new key for a new link.',
         };
   switch (lead) {
     case 'absent':
@@ -58,6 +59,17 @@ function createShare(command: records.CreateShare, share: Share | null, lead: Le
       });
     }
   }
+}
+
+function isSameLink(
+  share: Share,
+  {
+    ou_id,
+    lead_id,
+    score_type = 'engagement',
+  }: Pick<records.CreateShare, 'ou_id' | 'lead_id' | 'score_type'>,
+): boolean {
+  return share.lead_id === lead_id && share.ou_id === ou_id && share.score_type === score_type;
 }
 
 function revokeShare(command: records.RevokeShare, share: Share | null): ShareDecision {

@@ -1,5 +1,6 @@
 // The documents of share links. `_id` is the share's id, which is derived from the token's hash, so that a look-up by token is one
 // by id.
+import type { LeadScoreType } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   defineCollection,
@@ -13,6 +14,8 @@ export interface ShareDocument extends GuardedDocument {
   _id: Binary;
   ou: Binary;
   lead: Binary;
+  /** Absent: engagement. */
+  score_type?: LeadScoreType;
   token_hash: string;
   last_four: string;
   created_by: string;
@@ -32,6 +35,7 @@ export function toShareDocument(share: Share, at: { partition: number; offset: n
     _id: uuidToBinary(share.id),
     ou: uuidToBinary(share.ou_id),
     lead: uuidToBinary(share.lead_id),
+    ...(share.score_type !== 'engagement' && { score_type: share.score_type }),
     token_hash: share.token_hash,
     last_four: share.last_four,
     created_by: share.created_by,
@@ -44,11 +48,13 @@ export function toShareDocument(share: Share, at: { partition: number; offset: n
 }
 
 export function toShare(document: ShareDocument): Share {
+  const { score_type = 'engagement' } = document;
   const { token_hash, last_four, created_by, created_at, expires_at, scoring_offset, revoked_at } = document;
   return {
     id: binaryToUuid(document._id),
     ou_id: binaryToUuid(document.ou),
     lead_id: binaryToUuid(document.lead),
+    score_type,
     token_hash,
     last_four,
     created_by,

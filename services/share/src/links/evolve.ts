@@ -6,11 +6,12 @@ export function evolveShare(share: Share | null, event: ShareEvent): Share | nul
   switch (event.type) {
     case 'ShareCreated': {
       const { share_id: id, ou_id, lead_id, token_hash, last_four, created_by } = event.payload;
-      const { created_at, expires_at, scoring_offset = null } = event.payload;
+      const { created_at, expires_at, scoring_offset = null, score_type = 'engagement' } = event.payload;
       return {
         id,
         ou_id,
         lead_id,
+        score_type,
         token_hash,
         last_four,
         created_by,

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { createShare, idOf, otherOuId, ouId, revokeShare, shareOf } from '../testing/builders.js';
 import { decideShare, presenceFromCommand, type LeadPresence } from './decide.js';
 import type { ShareCommand, ShareEvent } from './messages.js';
+import { toShare, toShareDocument } from './documents.js';
 import { evolveShare } from './evolve.js';
 import { isSharedLead, statusOf, type Share } from './state.js';
 
@@ -67,6 +68,22 @@ describe('sharing a lead', () => {
       events: [{ payload: { scoring_offset: 40 } }],
     });
     expect(decideShare(made, given(made), 'unknown')).toEqual({ outcome: 'done', events: [] });
+  });
+
+  test('fixes the score that the link explains: engagement where nothing else is said', () => {
+    const profile = createShare('a', 'ada', { score_type: 'profile' });
+    expect(given(createShare('a', 'ada'))?.score_type).toBe('engagement');
+    expect(given(profile)?.score_type).toBe('profile');
+    expect(decideShare(profile, given(profile), present)).toEqual({ outcome: 'done', events: [] });
+    for (const [command, share] of [
+      [profile, given(createShare('a', 'ada'))],
+      [createShare('a', 'ada'), given(profile)],
+    ] as const)
+      expect(decideShare(command, share, present)).toMatchObject({ code: 'idempotency_key_reused' });
+    for (const one of [profile, createShare('b', 'ada')]) {
+      const share = given(one);
+      expect(share && toShare(toShareDocument(share, { partition: 0, offset: 1 }))).toEqual(share);
+    }
   });
 
   test('is refused if the token is that of a link to another lead or of another OU', () => {
@@ -141,7 +158,9 @@ describe('the lead of a link', () => {
 });
 
 const command = fc.oneof(
-  fc.constantFrom('ada', 'bob').map((lead): ShareCommand => createShare('a', lead)),
+  fc
+    .constantFrom(['ada', 'engagement'] as const, ['ada', 'profile'] as const, ['bob', 'engagement'] as const)
+    .map(([lead, score_type]): ShareCommand => createShare('a', lead, { score_type })),
   fc.constantFrom(ouId, otherOuId).map((ou_id): ShareCommand => revokeShare('a', { ou_id })),
 );
 

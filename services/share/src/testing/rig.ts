@@ -18,6 +18,7 @@ import { ouId } from './builders.js';
 
 export type ScoringEvent =
   | { type: 'LeadScored'; payload: declarations.LeadScored }
+  | { type: 'ScoreAdjusted'; payload: declarations.ScoreAdjusted }
   | { type: 'LeadRemoved'; payload: declarations.LeadRemoved }
   | ConfigurationEvent;
 
@@ -35,6 +36,7 @@ export interface Rig extends Omit<ServiceRig, 'request' | 'get'> {
 const scoringDeclarations = {
   ...configurationRecords,
   LeadScored: declarations.leadScored,
+  ScoreAdjusted: declarations.scoreAdjusted,
   LeadRemoved: declarations.leadRemoved,
 };
 
