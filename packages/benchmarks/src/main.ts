@@ -6,6 +6,7 @@ import { MongoClient } from 'mongodb';
 import { measureAccepting } from './accepting.js';
 import { measureCapacity } from './capacity.js';
 import { capacityPlot, capacityPlotFile } from './capacity-plot.js';
+import { measureDecay } from './decay.js';
 import { startLoadGenerator, type LoadGenerator } from './load/load-generator.js';
 import { describeMachine } from './machine.js';
 import { measureNotifying } from './notifying.js';
@@ -48,6 +49,12 @@ const fullSizes = {
     heldMs: 60_000,
   },
   rules: { leads: 20_000, warmUpEvents: 40_000, events: 40_000, turnsInRound: 5, updates: 20 },
+  decay: {
+    leads: 100_000,
+    warmUpEvents: 200_000,
+    dueAfterMs: 60_000,
+    live: { leads: 5_000, eventsPerSecond: 2_000 },
+  },
 };
 
 const quickSizes: typeof fullSizes = {
@@ -69,6 +76,12 @@ const quickSizes: typeof fullSizes = {
     heldMs: 4_000,
   },
   rules: { leads: 500, warmUpEvents: 2_000, events: 5_000, turnsInRound: 2, updates: 2 },
+  decay: {
+    leads: 2_000,
+    warmUpEvents: 2_000,
+    dueAfterMs: 10_000,
+    live: { leads: 500, eventsPerSecond: 500 },
+  },
 };
 
 /**
@@ -169,6 +182,10 @@ async function measureParts(
   if (parts.includes('f')) {
     say('(f) Costs of rules');
     results.rules = await measureRules(endpoints, generator, sizes.rules, rounds, say);
+  }
+  if (parts.includes('g')) {
+    say('(g) Decay');
+    results.decay = await measureDecay(endpoints, generator, sizes.decay, rounds, say);
   }
 }
 

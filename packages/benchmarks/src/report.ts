@@ -2,6 +2,8 @@
 import type { AcceptingResult } from './accepting.js';
 import { capacityLimitsMs, nameOfCell, type CapacityResult, type CapacityRound } from './capacity.js';
 import { capacityPlotFile } from './capacity-plot.js';
+import type { DecayResult } from './decay.js';
+import { decaySection } from './decay-report.js';
 import { beforeSuffix } from './contenders/contender.js';
 import type { Machine } from './machine.js';
 import type { NotifyingResult } from './notifying.js';
@@ -24,6 +26,7 @@ export interface Results {
   notifying?: NotifyingResult;
   capacity?: CapacityResult;
   rules?: RulesResult;
+  decay?: DecayResult;
 }
 
 const goals = {
@@ -60,6 +63,7 @@ export function reportOf(results: Results): string {
     ...datedSection(results, results.notifying ? notifyingSection(results.notifying) : []),
     ...datedSection(results, results.capacity ? capacitySection(results.capacity) : []),
     ...datedSection(results, results.rules ? rulesSection(results.rules) : []),
+    ...datedSection(results, results.decay ? decaySection(results.decay) : []),
   ].join('\n');
 }
 
@@ -90,7 +94,7 @@ export function withPartsOf(other: string, report: string): string | null {
 
 /** The text before the first part, and then each part. */
 function partsOf(report: string): string[] {
-  return report.split(/^(?=## \([a-f]\) )/m);
+  return report.split(/^(?=## \([a-g]\) )/m);
 }
 
 /** The name of a part: `## (a)`. */

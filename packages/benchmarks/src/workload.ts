@@ -16,8 +16,10 @@ export interface WorkloadPlan {
    * skewed: every lead has one, and the rest are distributed unevenly, so that few leads have many, as with real visits.
    */
   distribution: 'even' | 'skewed';
-  /** Epoch milliseconds of the first event; each later one is a millisecond after it. */
+  /** Epoch milliseconds of the first event. */
   firstEventAt: number;
+  /** Milliseconds from each event to the next; absent: 1. */
+  eventEveryMs?: number;
   /** Whether every event is a page view; absent: the types of the visits, of which three of five are page views. */
   onlyPageViews?: true;
 }
@@ -186,7 +188,7 @@ export function createWorkload(plan: WorkloadPlan): Workload {
             eventText(
               aliasOf(leadOf[event] ?? 0),
               pickFrom(sent, visitOf[event] ?? 0),
-              plan.firstEventAt + event,
+              plan.firstEventAt + event * (plan.eventEveryMs ?? 1),
             ),
           );
         bodies.push(Buffer.from(`[${texts.join(',')}]`));

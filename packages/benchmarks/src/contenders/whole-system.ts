@@ -89,6 +89,7 @@ function scoringContender(system: TestSystem, endpoints: PlatformEndpoints): Run
     ...contender,
     ouId: system.ouId,
     token: system.token,
+    scoringDatabase: `${system.namespace}_scoring`,
     readable: { way: 'min-position', target: contender.target, ouId: system.ouId },
     totals: () => totalsOfLeads(endpoints, `${system.namespace}_scoring`),
   };
@@ -97,6 +98,8 @@ function scoringContender(system: TestSystem, endpoints: PlatformEndpoints): Run
 export interface RunningRuledSystem extends RunningScoringContender {
   ouId: string;
   token: string;
+  /** The name of the database of the scoring service. */
+  scoringDatabase: string;
 }
 
 /** Starts the same services with other rules. */

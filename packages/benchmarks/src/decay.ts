@@ -1,0 +1,193 @@
+// (g) Decay: how fast the ticks of many leads that are due at one moment are decided, against the rate at which events are scored;
+// and how long live events take meanwhile.
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from '@lead-scoring/client';
+import type { PlatformEndpoints } from '@lead-scoring/platform';
+import { MongoClient } from 'mongodb';
+import { startSystemWithRules, type RunningRuledSystem } from './contenders/whole-system.js';
+import type { LoadGenerator } from './load/load-generator.js';
+import { interleaved } from './rounds.js';
+import type { Latencies } from './statistics.js';
+import type { WorkloadPlan } from './workload.js';
+
+export interface DecaySizes {
+  /** The leads that are due at one moment. */
+  leads: number;
+  warmUpEvents: number;
+  /** From the sending of the leads' events until their ticks are due: the events must be scored by then. */
+  dueAfterMs: number;
+  live: { leads: number; eventsPerSecond: number };
+}
+
+interface DecayRound {
+  /** Events of the leads a second, one of each lead, from the first POST until all were readable. */
+  scoredPerSecond: number;
+  /** Ticks a second, from the moment at which they are run until none is due. */
+  ticksPerSecond: number;
+  /** The same while live events come in. */
+  ticksBesideLivePerSecond: number;
+  /** Of live events from POST to readable, while no tick is due and while ticks are decided. */
+  quiet: Latencies;
+  decaying: Latencies;
+}
+
+export interface DecayResult {
+  leads: number;
+  liveEventsPerSecond: number;
+  rounds: DecayRound[];
+}
+
+const dayMs = 86_400_000;
+/** Ticks are decided from so long after their time on (decision 0039). */
+const graceMs = 5_000;
+const pollMs = 200;
+/** The number of partitions when nothing else is set. */
+const partitions = Array.from({ length: 6 }, (_, partition) => partition);
+const timeoutMs = 600_000;
+const connections = 16;
+/** Every event gives as many points, and every tick takes one. */
+const rules = [{ event_type: 'Page View', weight: 10, label: 'A visit', attribute_filters: [] }];
+
+export async function measureDecay(
+  endpoints: PlatformEndpoints,
+  generator: LoadGenerator,
+  sizes: DecaySizes,
+  rounds: number,
+  say: (message: string) => void,
+): Promise<DecayResult> {
+  const running = await startSystemWithRules(endpoints, rules);
+  const mongo = await MongoClient.connect(endpoints.mongodbUri);
+  try {
+    const client = createClient({ baseUrl: running.target.baseUrl, token: running.token });
+    await client.call('createDecay', {
+      body: { name: 'A quiet day', mode: 'inactivity_points', points: -1, interval_days: 1 },
+    });
+    const decay = new DecayMeasurement(running, generator, mongo, sizes);
+    await decay.warmUp();
+    const [measured] = await interleaved([{ name: 'decay' }], rounds, () => decay.round(), {
+      say,
+      describe: ({ scoredPerSecond, ticksPerSecond, ticksBesideLivePerSecond, quiet, decaying }) =>
+        `${Math.round(scoredPerSecond)} events/s, ${Math.round(ticksPerSecond)} ticks/s, ` +
+        `${Math.round(ticksBesideLivePerSecond)} ticks/s beside live events; p99 of live events ` +
+        `${quiet.p99.toFixed(0)} ms without ticks, ${decaying.p99.toFixed(0)} ms beside them`,
+    });
+    const { leads, live } = sizes;
+    return { leads, liveEventsPerSecond: live.eventsPerSecond, rounds: measured?.rounds ?? [] };
+  } finally {
+    await mongo.close();
+    await running.stop();
+  }
+}
+
+class DecayMeasurement {
+  readonly #due;
+
+  constructor(
+    private readonly running: RunningRuledSystem,
+    private readonly generator: LoadGenerator,
+    mongo: MongoClient,
+    private readonly sizes: DecaySizes,
+  ) {
+    this.#due = mongo
+      .db(running.scoringDatabase)
+      .collection<{ partition: number; due_at: string }>('decay_due_leads');
+  }
+
+  async warmUp(): Promise<void> {
+    const { leads, warmUpEvents } = this.sizes;
+    await this.#flood(planOf('warmup', leads, warmUpEvents - (warmUpEvents % leads), Date.now() - dayMs / 2));
+    await this.#pace(this.sizes.dueAfterMs / 2);
+  }
+
+  async round(): Promise<DecayRound> {
+    const { scoredPerSecond, dueAt } = await this.#leadsFallDue();
+    await until(dueAt);
+    const aloneMs = await this.#untilNoneIsDue(dueAt);
+
+    const again = await this.#leadsFallDue();
+    const quiet = await this.#pace(again.dueAt - Date.now());
+    await until(again.dueAt);
+    const [besideMs, decaying] = await Promise.all([this.#untilNoneIsDue(again.dueAt), this.#pace(aloneMs)]);
+    return {
+      scoredPerSecond,
+      ticksPerSecond: perSecond(this.sizes.leads, aloneMs),
+      ticksBesideLivePerSecond: perSecond(this.sizes.leads, besideMs),
+      quiet,
+      decaying,
+    };
+  }
+
+  /** Sends an event of each lead, all of the same time: a day later is soon. */
+  async #leadsFallDue(): Promise<{ scoredPerSecond: number; dueAt: number }> {
+    const { leads, dueAfterMs } = this.sizes;
+    const tickAt = Date.now() + dueAfterMs - graceMs;
+    const { events, readableMs } = await this.#flood(planOf('idle', leads, leads, tickAt - dayMs));
+    const dueAt = tickAt + graceMs;
+    if (Date.now() > tickAt)
+      throw new Error(`The events of ${leads} leads were not readable within ${dueAfterMs - graceMs} ms.`);
+    return { scoredPerSecond: perSecond(events, readableMs), dueAt };
+  }
+
+  async #flood(plan: WorkloadPlan): Promise<{ events: number; readableMs: number }> {
+    const { target, readable } = this.running;
+    const { events, readableMs } = await this.generator.perform({
+      do: 'flood',
+      target,
+      plan,
+      connections,
+      readable: { by: readable, timeoutMs, acceptedBefore: 0 },
+    });
+    if (readableMs === null) throw new Error('the load generator did not wait until all was readable');
+    return { events, readableMs };
+  }
+
+  /** Sends live events of other leads, and returns how long probes took. */
+  async #pace(forMs: number): Promise<Latencies> {
+    const { live } = this.sizes;
+    const { target, readable } = this.running;
+    const { probeLatencies } = await this.generator.perform({
+      do: 'pace',
+      target,
+      plan: planOf('live', live.leads, 5 * live.leads, Date.now() - 60_000),
+      connections: 64,
+      eventsPerSecond: live.eventsPerSecond,
+      forMs,
+      probes: { perSecond: 10, readable, timeoutMs: 60_000, eventType: 'Page View' },
+    });
+    if (!probeLatencies) throw new Error('no live event was timed');
+    return probeLatencies;
+  }
+
+  /** @returns milliseconds from `dueAt` on */
+  async #untilNoneIsDue(dueAt: number): Promise<number> {
+    // By the index, which begins with the partition.
+    const due = { partition: { $in: partitions }, due_at: { $lte: new Date(dueAt).toISOString() } };
+    while (await this.#due.findOne(due, { projection: { _id: 1 } })) {
+      if (Date.now() > dueAt + timeoutMs) throw new Error('the ticks were not decided in time');
+      await pause(pollMs);
+    }
+    return Date.now() - dueAt;
+  }
+}
+
+function planOf(name: string, leads: number, events: number, at: number): WorkloadPlan {
+  return {
+    name,
+    seed: 17,
+    leads,
+    events,
+    eventsPerRequest: 500,
+    distribution: 'even',
+    firstEventAt: at,
+    eventEveryMs: 0,
+    onlyPageViews: true,
+  };
+}
+
+function perSecond(count: number, ms: number): number {
+  return count / (ms / 1_000);
+}
+
+function until(time: number): Promise<void> {
+  return pause(Math.max(0, time - Date.now()));
+}
