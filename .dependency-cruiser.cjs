@@ -11,11 +11,11 @@ module.exports = {
       name: 'domain-is-pure',
       comment: 'Deciders and folds import contracts, scoring-domain and each other, nothing that does I/O.',
       severity: 'error',
-      from: { path: pure('decide|decide-[a-z]+|evolve|fold|state|[a-z]+-fold|plan|[a-z]+-sections?') },
+      from: { path: pure('decide|decide-[a-z]+|evolve|fold|state|[a-z]+-fold|plan|[a-z-]+-sections?') },
       to: {
         pathNot: [
           pure(
-            'decide|decide-[a-z]+|evolve|fold|state|[a-z]+-fold|plan|[a-z]+-sections?|messages|events|commands|model|[a-z-]+-model',
+            'decide|decide-[a-z]+|evolve|fold|state|[a-z]+-fold|plan|[a-z-]+-sections?|messages|events|commands|model|[a-z-]+-model',
           ),
           '^packages/(contracts|scoring-domain)/',
         ],
