@@ -285,6 +285,17 @@ describe('an account', () => {
     );
   });
 
+  test('keeps a lead that an event without points named for it, whatever older event comes later', () => {
+    const world = new AccountWorld(start);
+    const naming = (account: string, hours: number, event_type: string) =>
+      events('dee', [{ event_type, timestamp: hour(hours), metadata: { account } }]);
+    world.ingest([naming('Crm-17', 1, 'Demo')], [1]);
+    world.ingest([naming('Crm-17', 3, 'Other')], [1]);
+    world.ingest([naming('acme.com', 2, 'Demo')], [1]);
+    world.settle();
+    expect([...world.accounts.keys()]).toEqual([accountOf('Crm-17', 'named')]);
+  });
+
   test('decides nothing on contributions that it has', () => {
     fc.assert(
       fc.property(fc.array(cause, { maxLength: 8 }), fc.constantFrom(null, 5, 25), (causes, max_score) => {

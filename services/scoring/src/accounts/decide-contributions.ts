@@ -167,17 +167,19 @@ class LeadChange {
     const { decided_at, fire_triggers } = decision;
     const hasChanged =
       joins || known.score !== lead.score || known.configuration_version !== configuration_version;
-    if (!hasChanged && values.length === 0) return nothing;
+    // The account does not need to know when it was named last; the lead's next event with another name does.
+    const isRecorded = hasChanged || known.named_at !== named_at;
+    const isSent = hasChanged || values.length > 0;
     const common = { ou_id, lead_id, account_id, ...identity, score: lead.score, decided_at };
     const left = known && joins ? [this.#leaves(known, decision)] : [];
     return {
-      event: hasChanged
+      event: isRecorded
         ? {
             type: 'LeadContributed',
             payload: { ...common, ...(named_at !== undefined && { named_at }), configuration_version },
           }
         : null,
-      sent: [...left, { ...common, ...(values.length > 0 && { values }), fire_triggers }],
+      sent: isSent ? [...left, { ...common, ...(values.length > 0 && { values }), fire_triggers }] : [],
     };
   }
 
