@@ -4,8 +4,8 @@ import { accountLimits, records, type ProfileChange } from '@lead-scoring/contra
 import { heldInRange, withProfileChanges, type ProfileValues } from '@lead-scoring/scoring-domain';
 import { withHeldChanges } from '../condition-rules/limits-model.js';
 import {
-  limitChanges,
-  pointChanges,
+  conditionAdjustments,
+  conditionChanges,
   sumOfPoints,
   withPointChanges,
 } from '../condition-rules/points-model.js';
@@ -141,9 +141,10 @@ function decidePoints(
     { ...after, values: withProfileChanges(account?.values ?? [], after.values) },
     { leads: after.leads, leads_score },
   );
-  const changes = pointChanges(given, compiled, fields);
-  const limits = limitChanges(held, compiled, fields);
-  const ofRules = sumOfPoints(withPointChanges(given, changes)) + sumOfPoints(withHeldChanges(held, limits));
+  const changes = conditionChanges({ given, held }, compiled, fields);
+  const ofRules =
+    sumOfPoints(withPointChanges(given, changes.ofRules)) +
+    sumOfPoints(withHeldChanges(held, changes.ofLimits));
   const score = heldInRange(ofRules + leads_score);
   // What keeps the score in its range is taken from the points of the leads.
   const ofLeads = score - ofRules - (account?.leads_points ?? 0);
@@ -151,8 +152,7 @@ function decidePoints(
     score,
     adjustments: [
       ...(ofLeads === 0 ? [] : [{ reason: 'leads' as const, points: ofLeads }]),
-      ...changes.map((change) => ({ reason: 'account_rule' as const, ...change })),
-      ...limits.map((change) => ({ reason: 'held_by_ruleset' as const, ...change })),
+      ...conditionAdjustments(changes, 'account_rule'),
     ],
   };
 }

@@ -7,13 +7,50 @@ import { matchingRules, type CompiledConditionRules } from './rules-model.js';
 // Their fold is of the domain, because notification and share fold points too.
 export { withPointChanges, type GivenPoints, type PointChange } from '@lead-scoring/scoring-domain';
 
-/** The changes of points: of rules that no longer match or have another weight or ruleset, then of rules that begin to match. */
-export function pointChanges(
+/** The points of a profile, an account or a deal: those that rules gave, and those that limits of rulesets hold of them. */
+export interface ConditionPoints {
+  readonly given: readonly GivenPoints[];
+  readonly held?: readonly HeldPoints[] | undefined;
+}
+
+export interface ConditionChanges {
+  readonly ofRules: readonly PointChange[];
+  readonly ofLimits: readonly HeldPoints[];
+}
+
+/** The differences between the points that are due by these fields and those that were given and held. */
+export function conditionChanges(
+  { given, held = [] }: ConditionPoints,
+  compiled: CompiledConditionRules,
+  fields: JsonObject,
+): ConditionChanges {
+  const matching = matchingRules(compiled, fields);
+  return {
+    ofRules: pointChanges(given, matching, compiled, fields),
+    ofLimits:
+      compiled.ranges.size === 0 && held.length === 0 ? [] : heldChanges(held, matching, compiled.ranges),
+  };
+}
+
+/** The changes as a decision records them. */
+export function conditionAdjustments<Reason extends string>(
+  { ofRules, ofLimits }: ConditionChanges,
+  reason: Reason,
+) {
+  return [
+    ...ofRules.map((change) => ({ reason, ...change })),
+    ...ofLimits.map((change) => ({ reason: 'held_by_ruleset' as const, ...change })),
+  ];
+}
+
+/** Of rules that no longer match or have another weight or ruleset, then of rules that begin to match. */
+function pointChanges(
   given: readonly GivenPoints[],
+  matching: readonly ConditionRule[],
   compiled: CompiledConditionRules,
   fields: JsonObject,
 ): PointChange[] {
-  const due = new Map(matchingRules(compiled, fields).map((rule) => [rule.id, rule]));
+  const due = new Map(matching.map((rule) => [rule.id, rule]));
   const changes: PointChange[] = [];
   for (const known of given) {
     const rule = due.get(known.rule_id);
@@ -33,16 +70,6 @@ export function pointChanges(
   for (const { id: rule_id, version: rule_version, ruleset_id, weight: points } of due.values())
     changes.push({ rule_id, rule_version, ruleset_id, points });
   return changes;
-}
-
-/** The changes of what the limits of rulesets hold of the rules that match. */
-export function limitChanges(
-  held: readonly HeldPoints[],
-  compiled: CompiledConditionRules,
-  fields: JsonObject,
-): HeldPoints[] {
-  if (compiled.ranges.size === 0 && held.length === 0) return [];
-  return heldChanges(held, matchingRules(compiled, fields), compiled.ranges);
 }
 
 function movedAway(known: GivenPoints, { version }: ConditionRule): PointChange {

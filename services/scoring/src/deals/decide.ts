@@ -1,7 +1,7 @@
 // Decides on what events say of a deal: which fields change, and which points rules give or take. Pure. The decision is recorded,
 // and rules are never evaluated again for the same mention.
 import { dealLimits, type records } from '@lead-scoring/contracts';
-import { limitChanges, pointChanges, sumOfPoints } from '../condition-rules/points-model.js';
+import { conditionAdjustments, conditionChanges, sumOfPoints } from '../condition-rules/points-model.js';
 import type { CompiledConditionRules } from '../condition-rules/rules-model.js';
 import { withDealChanges } from './evolve.js';
 import { supersedes } from './mention-model.js';
@@ -68,16 +68,9 @@ function adjustmentsOf(
   after: Pick<Deal, 'id' | 'fields'>,
   { compiled }: DealRules,
 ): records.DealAdjustment[] {
-  const { given = [], held = [] } = deal ?? {};
-  if (given.length === 0 && compiled.rules.length === 0) return [];
-  const subject = conditionFieldsOf(after);
-  return [
-    ...pointChanges(given, compiled, subject).map((change) => ({ reason: 'deal_rule' as const, ...change })),
-    ...limitChanges(held, compiled, subject).map((change) => ({
-      reason: 'held_by_ruleset' as const,
-      ...change,
-    })),
-  ];
+  const points = deal ?? { given: [] };
+  if (points.given.length === 0 && compiled.rules.length === 0) return [];
+  return conditionAdjustments(conditionChanges(points, compiled, conditionFieldsOf(after)), 'deal_rule');
 }
 
 /** A deal goes with its last lead. */

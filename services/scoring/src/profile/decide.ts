@@ -2,7 +2,7 @@
 // records the differences to the points that it has.
 import type { Alias, LeadFields } from '@lead-scoring/contracts';
 import { profileOf } from '@lead-scoring/scoring-domain';
-import { limitChanges, pointChanges } from '../condition-rules/points-model.js';
+import { conditionAdjustments, conditionChanges } from '../condition-rules/points-model.js';
 import type { CompiledProfile } from './profile-model.js';
 import { emptyProfile, type LeadProfile, type ProfileAdjustment } from './state.js';
 
@@ -15,17 +15,8 @@ export interface ProfiledLead {
 
 /** The changes of points: of rules that no longer match or have another weight, of rules that begin to match, of limits. */
 export function profileAdjustments(lead: ProfiledLead, compiled: CompiledProfile): ProfileAdjustment[] {
-  const { values, given, held = [] } = lead.profile ?? emptyProfile;
-  if (given.length === 0 && compiled.rules.length === 0) return [];
-  const profile = profileOf({ ...lead, values });
-  return [
-    ...pointChanges(given, compiled, profile).map((change) => ({
-      reason: 'profile_rule' as const,
-      ...change,
-    })),
-    ...limitChanges(held, compiled, profile).map((change) => ({
-      reason: 'held_by_ruleset' as const,
-      ...change,
-    })),
-  ];
+  const points = lead.profile ?? emptyProfile;
+  if (points.given.length === 0 && compiled.rules.length === 0) return [];
+  const profile = profileOf({ ...lead, values: points.values });
+  return conditionAdjustments(conditionChanges(points, compiled, profile), 'profile_rule');
 }
