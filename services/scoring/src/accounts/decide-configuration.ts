@@ -1,7 +1,7 @@
 // Decides on the roll-up of an OU's accounts, and on switching its account rules: pure; time and ids come with the command.
-import type { records, RollUp, Warning } from '@lead-scoring/contracts';
+import type { records, RollUp } from '@lead-scoring/contracts';
 import { defaultRollUp, noAccounts, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { done, identicalRule, sameConditionRule } from '../configuration/decision-model.js';
+import { done } from '../configuration/decision-model.js';
 import { switchRules } from '../configuration/decide-switch.js';
 import type { ConfigurationDecision } from '../configuration/messages.js';
 import type { AccountConfigurationCommand } from './messages.js';
@@ -34,16 +34,6 @@ function setRollUp(
 /** @param one null: it was never set */
 export function isSameRollUp(one: RollUp | null, other: RollUp | null): boolean {
   return one?.method === other?.method && one?.leads === other?.leads;
-}
-
-/** What a caller may not have meant by a new rule. */
-export function accountRuleWarnings(
-  ruleId: string,
-  { accounts: { rules } = noAccounts }: Pick<ScoringConfiguration, 'accounts'>,
-): Warning[] {
-  const rule = rules.get(ruleId);
-  const same = rule && sameConditionRule(rule, rules.values());
-  return same ? [identicalRule(same, 'accounts')] : [];
 }
 
 /** The answer of the route that sets the roll-up. */

@@ -12,18 +12,15 @@ import {
   conditionRuleOf,
   filterAnswer,
   isDeletedRule,
+  noAccounts,
+  noDeals,
   ruleLimitsOf,
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
-import {
-  accountRuleWarnings,
-  decideAccountConfiguration,
-  rollUpResult,
-} from '../accounts/decide-configuration.js';
+import { decideAccountConfiguration, rollUpResult } from '../accounts/decide-configuration.js';
 import { applyConfiguration } from '../configuration-file/decide.js';
 import { decideDecayCommand } from '../decays/decide-rules.js';
-import { dealRuleWarnings } from '../deals/decide-rule.js';
 import { createFilter, deleteFilter, updateFilter } from '../filters/decide.js';
 import { setEngagementLevels } from '../levels/decide.js';
 import { decideGridCommand, gridResultOf } from '../levels/decide-grid.js';
@@ -32,6 +29,7 @@ import {
   alreadyDeleted,
   done,
   hasName,
+  identicalConditionRule,
   identicalRule,
   nameTaken,
   neverCounts,
@@ -179,8 +177,8 @@ function ruleResult(ruleId: string, configuration: ScoringConfiguration): Comman
     ...asResult(conditionRuleOf(configuration, ruleId)),
     ...warningsField([
       ...profileRuleWarnings(ruleId, configuration),
-      ...accountRuleWarnings(ruleId, configuration),
-      ...dealRuleWarnings(ruleId, configuration),
+      ...identicalConditionRule(ruleId, (configuration.accounts ?? noAccounts).rules, 'accounts'),
+      ...identicalConditionRule(ruleId, (configuration.deals ?? noDeals).rules, 'deals'),
     ]),
   };
 }

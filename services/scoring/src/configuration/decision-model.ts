@@ -194,16 +194,19 @@ export function identicalRule(
   };
 }
 
-/** Another active rule with the same conditions and weight, whatever their order, the ruleset and the label are. */
-export function sameConditionRule(
-  rule: ConditionRule,
-  others: Iterable<ConditionRule>,
-): ConditionRule | undefined {
+/** The warning that another active rule has the same conditions and weight, whatever their order, the ruleset and the label are. */
+export function identicalConditionRule(
+  ruleId: string,
+  rules: ReadonlyMap<string, ConditionRule>,
+  to: 'profiles' | 'accounts' | 'deals',
+): Warning[] {
+  const rule = rules.get(ruleId);
+  if (!rule?.active) return [];
   const contentOf = ({ conditions, weight }: ConditionRule) =>
     JSON.stringify([conditions.map((condition) => JSON.stringify(condition)).sort(), weight]);
-  return rule.active
-    ? [...others].find(
-        (other) => other.id !== rule.id && other.active && contentOf(other) === contentOf(rule),
-      )
-    : undefined;
+  const content = contentOf(rule);
+  const same = [...rules.values()].find(
+    (other) => other.id !== ruleId && other.active && contentOf(other) === content,
+  );
+  return same ? [identicalRule(same, to)] : [];
 }

@@ -1,12 +1,5 @@
 // Decides on rules over deals: pure; time and ids come with the command.
-import {
-  dealConditionFields,
-  nearestName,
-  type AttributeFilter,
-  type Warning,
-} from '@lead-scoring/contracts';
-import { noDeals, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { identicalRule, sameConditionRule } from '../configuration/decision-model.js';
+import { dealConditionFields, nearestName, type AttributeFilter } from '@lead-scoring/contracts';
 import type { Refusal } from '../configuration/messages.js';
 
 /** The refusal of conditions on fields that no deal has: they would never be met. */
@@ -28,14 +21,4 @@ export function refusalOfDealConditions(conditions: readonly AttributeFilter[]):
     message: `A deal has the fields ${dealConditionFields.join(', ')}, and no others that conditions could be on.`,
     errors,
   };
-}
-
-/** What a caller may not have meant by a new rule. */
-export function dealRuleWarnings(
-  ruleId: string,
-  { deals: { rules } = noDeals }: Pick<ScoringConfiguration, 'deals'>,
-): Warning[] {
-  const rule = rules.get(ruleId);
-  const same = rule && sameConditionRule(rule, rules.values());
-  return same ? [identicalRule(same, 'deals')] : [];
 }

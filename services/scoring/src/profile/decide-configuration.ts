@@ -7,7 +7,7 @@ import {
   type Warning,
 } from '@lead-scoring/contracts';
 import { noProfile, type ProfileMapping, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { done, identicalRule, limitReached, sameConditionRule } from '../configuration/decision-model.js';
+import { done, identicalConditionRule, limitReached } from '../configuration/decision-model.js';
 import { switchRules } from '../configuration/decide-switch.js';
 import type { ConfigurationDecision, Refusal } from '../configuration/messages.js';
 import type { ProfileCommand } from './messages.js';
@@ -86,16 +86,14 @@ function removeMapping(
   return done({ type: 'ProfileMappingRemoved', payload: { ou_id, mapping_id: id, at: requested_at } });
 }
 
-/** What a caller may not have meant by a new rule. */
+/** Warnings of a profile rule: it does what another one does, or has conditions on fields that no mapping feeds. */
 export function profileRuleWarnings(
   ruleId: string,
   { profile = noProfile }: ScoringConfiguration,
 ): Warning[] {
   const rule = profile.rules.get(ruleId);
   if (!rule) return [];
-  const warnings: Warning[] = [];
-  const same = sameConditionRule(rule, profile.rules.values());
-  if (same) warnings.push(identicalRule(same, 'profiles'));
+  const warnings = identicalConditionRule(ruleId, profile.rules, 'profiles');
   const known = [...knownFields, ...new Set([...profile.mappings.values()].map(({ field }) => field))];
   const strange = rule.conditions.map(({ field }) => field).filter((field) => !known.includes(field));
   for (const field of [...new Set(strange)].slice(0, 5)) {
