@@ -93,15 +93,10 @@ function engagementExplanation(
     const decision = toScoreDecision(document);
     return scoreTypeOf(decision) === 'engagement' ? [toDecision(document, decision)] : [];
   });
-  const score = explained.at(-1)?.score ?? 0;
-  const request = { at: momentOfNow(explained, now), range_hours: rangeHours };
-  const explanation = explainScore({ ...lead, score }, explained, configuration, configuration, request);
-  return {
-    explanation: publicExplanation(explanation),
-    level: explanation.level,
+  return presentExplanation(explained, now, (score, request) => ({
+    explanation: explainScore({ ...lead, score }, explained, configuration, configuration, request),
     history: scoreHistory(score, explained, request),
-    computed_at: request.at,
-  };
+  }));
 }
 
 function profileExplanation(
@@ -114,13 +109,27 @@ function profileExplanation(
     const decision = toScoreDecision(document);
     return 'score_type' in decision && decision.score_type === 'profile' ? [decision] : [];
   });
-  const score = explained.at(-1)?.score ?? 0;
-  const request = { at: momentOfNow(explained, now), range_hours: rangeHours };
-  const explanation = explainProfile({ ...lead, score }, explained, configuration, configuration, request);
+  return presentExplanation(explained, now, (score, request) => ({
+    explanation: explainProfile({ ...lead, score }, explained, configuration, configuration, request),
+    history: profileHistory(score, explained, request),
+  }));
+}
+
+/** What these decisions explain now. */
+function presentExplanation(
+  decisions: readonly { readonly decided_at: string; readonly score: number }[],
+  now: Date,
+  explain: (
+    score: number,
+    request: { at: string; range_hours: number },
+  ) => { explanation: routeDeclarations.ScoreExplanation; history: HistoryPoint[] },
+): ReadExplanation {
+  const request = { at: momentOfNow(decisions, now), range_hours: rangeHours };
+  const { explanation, history } = explain(decisions.at(-1)?.score ?? 0, request);
   return {
     explanation: publicExplanation(explanation),
     level: explanation.level,
-    history: profileHistory(score, explained, request),
+    history,
     computed_at: request.at,
   };
 }
