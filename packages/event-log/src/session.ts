@@ -18,7 +18,7 @@ export interface Session {
   handle(arrivals: readonly InputArrival[]): Promise<void>;
   /** Stores state kept in memory: called repeatedly while the inputs are idle, and at an orderly end with `isLast`. */
   flush?(isLast: boolean): Promise<void>;
-  /** Stores and commits what is due: called repeatedly while the inputs are idle and those of other sessions are not. */
+  /** As `flush`, at the intervals that hold under load: called while its inputs are idle and those of other sessions are not. */
   rest?(): Promise<void>;
   /** Called at an orderly end, after `flush`: releases the partition to its next owner. */
   release?(): Promise<void>;

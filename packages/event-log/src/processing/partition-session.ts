@@ -22,7 +22,7 @@ import type { JointProducer } from './joint-producer.js';
 import type { LiveState } from './live-state.js';
 import { answersToParked, outcomeMarkers } from './parked-records.js';
 import type { PartitionContext } from './partition-context.js';
-import type { PositionBook } from './position-book.js';
+import type { DueCommit, PositionBook } from './position-book.js';
 import { receive, type ReceivedBatch } from './received-batch.js';
 import type { StateStorage } from './state-storage.js';
 
@@ -87,8 +87,7 @@ export class PartitionSession implements Session {
     if (isLast) return storage.flush(true);
     this.#isInRound = true;
     await storage.flush(false);
-    const { isStating, isWithOffsets } = book.dueWhileIdle();
-    if (isWithOffsets) await this.#commitPositions(isStating ? book.statement(book.positions) : undefined);
+    await this.#commitDue(book.dueWhileIdle());
     this.#isInRound = false;
   }
 
@@ -96,8 +95,7 @@ export class PartitionSession implements Session {
     const { storage, book } = this.parts;
     this.#isInRound = true;
     await storage.storeRest();
-    const { isStating, isWithOffsets } = book.dueWhileResting();
-    if (isWithOffsets) await this.#commitPositions(isStating ? book.statement(book.positions) : undefined);
+    await this.#commitDue(book.dueWhileResting());
     this.#isInRound = false;
   }
 
@@ -267,6 +265,11 @@ export class PartitionSession implements Session {
       this.context.owned.by = { id: producer.id, offset: offset + BigInt(messages.length - 1) };
     });
     return first;
+  }
+
+  async #commitDue({ isStating, isWithOffsets }: DueCommit): Promise<void> {
+    const { book } = this.parts;
+    if (isWithOffsets) await this.#commitPositions(isStating ? book.statement(book.positions) : undefined);
   }
 
   /** Commits the input positions as group offsets, and in the output when there is a statement. */

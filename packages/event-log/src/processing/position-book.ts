@@ -39,6 +39,9 @@ interface BatchRecords {
   letters: readonly unknown[];
 }
 
+/** What a commit without a batch contains. */
+export type DueCommit = Pick<TransactionPlan, 'isStating' | 'isWithOffsets'>;
+
 export class PositionBook {
   /** The next offset of each input. */
   readonly positions: Map<TopicName, bigint>;
@@ -114,16 +117,18 @@ export class PositionBook {
     this.foldedUpTo = offset + 1n;
   }
 
-  /** What to commit while the inputs are idle. */
-  dueWhileIdle(): { isStating: boolean; isWithOffsets: boolean } {
+  /** What to commit while the inputs of the whole process are idle. */
+  dueWhileIdle(): DueCommit {
     const isStating = this.#isStatementDue();
     return { isStating, isWithOffsets: isStating || !this.#isCommitted };
   }
 
-  /** What to commit while other partitions of the process are busy, at most once per interval. */
-  dueWhileResting(): { isStating: boolean; isWithOffsets: boolean } {
-    const due = this.dueWhileIdle();
-    return this.isCommitDue() ? due : { isStating: false, isWithOffsets: false };
+  /**
+   * What to commit while this partition's inputs are idle and those of other partitions of the process are not: nothing until
+   * `commitOffsetsEveryMs` after the last commit, as under load.
+   */
+  dueWhileResting(): DueCommit {
+    return this.isCommitDue() ? this.dueWhileIdle() : { isStating: false, isWithOffsets: false };
   }
 
   #isStatementDue(): boolean {

@@ -48,7 +48,11 @@ export class StateStorage {
     this.startStore();
   }
 
-  /** Starts a store of what is not stored when the interval is over and no store is running. @throws the error of the last one */
+  /**
+   * Begins to store the state of a partition whose inputs are idle, once `everyMs` is over since the last store began. A running
+   * store goes on alone.
+   * @throws the error of the last store
+   */
   async storeRest(): Promise<void> {
     if (this.#isStoring) return;
     await this.#storing;
