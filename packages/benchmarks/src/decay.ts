@@ -5,7 +5,7 @@ import { createClient } from '@lead-scoring/client';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { MongoClient } from 'mongodb';
 import { startSystemWithRules, type RunningRuledSystem } from './contenders/whole-system.js';
-import type { LoadGenerator } from './load/load-generator.js';
+import { floodUntilReadable, type LoadGenerator } from './load/load-generator.js';
 import { interleaved } from './rounds.js';
 import type { Latencies } from './statistics.js';
 import type { WorkloadPlan } from './workload.js';
@@ -44,7 +44,6 @@ const pollMs = 200;
 /** The number of partitions when nothing else is set. */
 const partitions = Array.from({ length: 6 }, (_, partition) => partition);
 const timeoutMs = 600_000;
-const connections = 16;
 /** Every event gives as many points, and every tick takes one. */
 const rules = [{ event_type: 'Page View', weight: 10, label: 'A visit', attribute_filters: [] }];
 
@@ -95,7 +94,9 @@ class DecayMeasurement {
 
   async warmUp(): Promise<void> {
     const { leads, warmUpEvents } = this.sizes;
-    await this.#flood(planOf('warmup', leads, warmUpEvents - (warmUpEvents % leads), Date.now() - dayMs / 2));
+    const events = warmUpEvents - (warmUpEvents % leads);
+    const plan = planOf('warmup', leads, events, Date.now() - dayMs / 2);
+    await floodUntilReadable(this.generator, this.running, plan);
     await this.#pace(this.sizes.dueAfterMs / 2);
   }
 
@@ -121,24 +122,12 @@ class DecayMeasurement {
   async #leadsFallDue(): Promise<{ scoredPerSecond: number; dueAt: number }> {
     const { leads, dueAfterMs } = this.sizes;
     const tickAt = Date.now() + dueAfterMs - graceMs;
-    const { events, readableMs } = await this.#flood(planOf('idle', leads, leads, tickAt - dayMs));
+    const plan = planOf('idle', leads, leads, tickAt - dayMs);
+    const { events, readableMs } = await floodUntilReadable(this.generator, this.running, plan);
     const dueAt = tickAt + graceMs;
     if (Date.now() > tickAt)
       throw new Error(`The events of ${leads} leads were not readable within ${dueAfterMs - graceMs} ms.`);
     return { scoredPerSecond: perSecond(events, readableMs), dueAt };
-  }
-
-  async #flood(plan: WorkloadPlan): Promise<{ events: number; readableMs: number }> {
-    const { target, readable } = this.running;
-    const { events, readableMs } = await this.generator.perform({
-      do: 'flood',
-      target,
-      plan,
-      connections,
-      readable: { by: readable, timeoutMs, acceptedBefore: 0 },
-    });
-    if (readableMs === null) throw new Error('the load generator did not wait until all was readable');
-    return { events, readableMs };
   }
 
   /** Sends live events of other leads, and returns how long probes took. */

@@ -4,7 +4,7 @@ import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { naiveWiring } from './contenders/baselines.js';
 import type { RunningScoringContender, ScoringContender, Totals } from './contenders/contender.js';
 import { wholeSystem, withEarlier, type EarlierCheckout } from './contenders/whole-system.js';
-import type { LoadGenerator } from './load/load-generator.js';
+import { floodUntilReadable, type LoadGenerator } from './load/load-generator.js';
 import type { PaceResult } from './load/protocol.js';
 import { interleaved } from './rounds.js';
 import { addedAtPace, checkTotals, expectedTotals, sumOf, untilTotals } from './totals.js';
@@ -32,7 +32,6 @@ export interface PostToReadableResult {
   contenders: { name: string; rounds: PostToReadableRound[] }[];
 }
 
-const connections = 16;
 const probesPerSecond = 10;
 const timeoutMs = 600_000;
 
@@ -85,17 +84,10 @@ async function measureOnce(
 ): Promise<PostToReadableRound> {
   const running = await contender.start(endpoints);
   try {
-    const flood = { do: 'flood', target: running.target, connections } as const;
-    const by = running.readable;
-    await generator.perform({ ...flood, plan: warmUp, readable: { by, timeoutMs, acceptedBefore: 0 } });
+    await floodUntilReadable(generator, running, warmUp);
     const cpuBefore = running.cpuSeconds();
-    const result = await generator.perform({
-      ...flood,
-      plan: load,
-      readable: { by, timeoutMs, acceptedBefore: warmUp.events },
-    });
+    const result = await floodUntilReadable(generator, running, load, warmUp.events);
     const cpuSeconds = running.cpuSeconds() - cpuBefore;
-    if (result.readableMs === null) throw new Error('the load generator did not wait until all was readable');
     const expected = sumOf([
       expectedTotals(warmUp, contender.scoring),
       expectedTotals(load, contender.scoring),

@@ -3,7 +3,7 @@
 import { createClient, type Client } from '@lead-scoring/client';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { rulesetName, startSystemWithRules, type RunningRuledSystem } from './contenders/whole-system.js';
-import type { LoadGenerator } from './load/load-generator.js';
+import { floodUntilReadable, type LoadGenerator } from './load/load-generator.js';
 import { interleaved } from './rounds.js';
 import { latenciesOf, type Latencies } from './statistics.js';
 import { checkTotals, expectedTotals } from './totals.js';
@@ -47,8 +47,6 @@ const contenders: readonly { name: string; rules: readonly RuleForm[] }[] = [
   },
 ];
 const changedAtOnce = 100;
-const connections = 16;
-const timeoutMs = 600_000;
 
 /** The contenders run at the same time and take short turns, so that a slowdown of the machine affects both. */
 export async function measureRules(
@@ -82,14 +80,7 @@ export async function measureRules(
 
 async function flood(generator: LoadGenerator, running: Running, plan: WorkloadPlan): Promise<RulesRound> {
   const cpuBefore = running.cpuSeconds();
-  const result = await generator.perform({
-    do: 'flood',
-    target: running.target,
-    plan,
-    connections,
-    readable: { by: running.readable, timeoutMs, acceptedBefore: 0 },
-  });
-  if (result.readableMs === null) throw new Error('the load generator did not wait until all was readable');
+  const result = await floodUntilReadable(generator, running, plan);
   return {
     eventsPerSecond: result.events / (result.readableMs / 1_000),
     cpuPerEventUs: ((running.cpuSeconds() - cpuBefore) * 1_000_000) / result.events,

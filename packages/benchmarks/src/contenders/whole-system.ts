@@ -85,13 +85,14 @@ export async function startWholeSystem(
 
 function scoringContender(system: TestSystem, endpoints: PlatformEndpoints): RunningRuledSystem {
   const contender = running(system);
+  const scoringDatabase = `${system.namespace}_scoring`;
   return {
     ...contender,
     ouId: system.ouId,
     token: system.token,
-    scoringDatabase: `${system.namespace}_scoring`,
+    scoringDatabase,
     readable: { way: 'min-position', target: contender.target, ouId: system.ouId },
-    totals: () => totalsOfLeads(endpoints, `${system.namespace}_scoring`),
+    totals: () => totalsOfLeads(endpoints, scoringDatabase),
   };
 }
 
