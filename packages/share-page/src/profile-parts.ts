@@ -1,4 +1,5 @@
-// The parts of the page that differ for a profile score: it says how well somebody fits, and is the sum of what holds now.
+// The parts of the shared page that differ for a profile score. Such a score says how well a lead fits, and is the sum of the points of
+// all rules that the lead's profile meets now.
 import { titleOf, toneOf } from './drivers.js';
 import { html, type Child, type Html } from './html.js';
 import { limitsInShort } from './limits.js';

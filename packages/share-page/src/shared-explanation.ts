@@ -48,9 +48,9 @@ export interface SharedExplanation {
   range_hours: number;
   /** The score's course over the range: the first point at its start, the last at `computed_at`. */
   history: { at: string; score: number }[];
-  /** Of a profile score: its changes over the range, the newest first. */
+  /** The changes of a profile score over the range, the newest first; absent for an engagement score. */
   profile_entries?: SharedProfileEntry[] | undefined;
-  /** Of a profile score: how many changes there were. */
+  /** The number of all changes of a profile score over the range; `profile_entries` may hold fewer. */
   entries_total?: number | undefined;
   computed_at: string;
   expires_at: string;

@@ -29,7 +29,7 @@ export interface WantedPlaces {
   readonly limit: number;
 }
 
-/** What a section has of the wanted leads, and how many are still to be skipped behind it. */
+/** The leads that were found in a section, and how many leads the next section has to skip. */
 export interface FoundPlaces {
   readonly found: readonly PlacedLead[];
   readonly skip: number;
