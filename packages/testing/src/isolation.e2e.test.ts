@@ -261,6 +261,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listMilestoneEvents: [
     empty(({ triggerId }) => ({ query: { trigger_id: triggerId } })),
     empty(({ leadId }) => ({ query: { lead_id: leadId } })),
+    empty(({ accountId }) => ({ query: { account_id: accountId } })),
   ],
   listSequences: [empty(({ channelId }) => ({ query: { channel_id: channelId } }))],
   createSequence: [
@@ -298,6 +299,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listDeliveries: [
     empty(({ channelId }) => ({ query: { channel_id: channelId } })),
     empty(({ leadId }) => ({ query: { lead_id: leadId } })),
+    empty(({ accountId }) => ({ query: { account_id: accountId } })),
   ],
   getDelivery: [missing(({ deliveryId }) => ({ parameters: { id: deliveryId } }))],
   redeliverNotification: [missing(({ deliveryId }) => ({ parameters: { id: deliveryId } }))],

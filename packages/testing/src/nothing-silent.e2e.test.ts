@@ -169,6 +169,7 @@ const unanswered = new Set([
   'RequestNotification',
   'RecordAttempt',
   'ForgetLead',
+  'ForgetAccount',
   'BeginDelivery',
   'ContinueJob',
   'RecordDeal',

@@ -4,10 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
+  accountIdOf,
   notificationPayload,
   routes,
   type routeDeclarations as answers,
   type NotificationDriver,
+  type NotificationPayload,
 } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { listLag } from '@lead-scoring/event-log';
@@ -533,9 +535,9 @@ describe('a lead that reaches a level', () => {
       parameters: { id: trigger.id },
       body: {},
     });
-    expect(simulated.data.filter(({ lead }) => lead.id === system.leadOf(alias))).toMatchObject([
-      { score: 47, cause: { event_id: fired[0]?.cause.event_id } },
-    ]);
+    expect(
+      simulated.data.filter((one) => 'lead' in one && one.lead.id === system.leadOf(alias)),
+    ).toMatchObject([{ score: 47, cause: { event_id: fired[0]?.cause.event_id } }]);
   }, 120_000);
 
   test('that was removed is not notified, and the trigger shows why', async () => {
@@ -557,6 +559,72 @@ describe('a lead that reaches a level', () => {
       body: { code: 'level_not_found', detail: expect.stringContaining('"Cold", "Warm", "Boiling"') },
     });
   }, 120_000);
+});
+
+describe('an account that becomes hot', () => {
+  const people = ['ada', 'bob', 'cy'].map((name) => `${name}@hot-engines.com`);
+  const idOfAccount = () =>
+    accountIdOf(system.ouId, { account_kind: 'domain', account_key: 'hot-engines.com' });
+
+  test('is notified once, whoever of its leads made it so, and is erased with the last of them', async () => {
+    const receiver = await startWebhookReceiver<NotificationPayload>();
+    started.push(receiver);
+    const { id, signing_secret } = await system.webhook('Accounts', receiver.url);
+    receiver.trust(signing_secret);
+    secrets.push(signing_secret);
+    await system.call('setAccountRollUp', { body: { roll_up: { method: 'sum' } } });
+    const trigger = await system.call<answers.MilestoneTriggerAnswer>('createTrigger', {
+      body: { name: 'Hot account', score_type: 'account', score_threshold: 40, ...withDestination([id]) },
+    });
+    const account_id = idOfAccount();
+    const [ada = '', bob = '', cy = ''] = people;
+    const metadata = { account: { domain: 'hot-engines.com', name: 'Hot Engines' } };
+    await system.happen(ada, { event_type: 'Form Submit', metadata });
+    await scoreIs(25);
+    await system.happen(bob, { event_type: 'Form Submit' });
+    await eventually('the receiver is told', () => receiver.accepted.size === 1, 60_000);
+    const [told] = [...receiver.accepted.values()].map(({ payload }) => payload);
+    expect(notificationPayload.safeParse(told).error).toBeUndefined();
+    expect(told).toMatchObject({
+      type: 'account.milestone.fired',
+      data: {
+        trigger: { id: trigger.id, kind: 'milestone' },
+        account: { id: account_id, name: 'Hot Engines', account_key: 'hot-engines.com', leads: 2 },
+        ...{ score: 50, previous_score: 25, threshold: 40, direction: 'up' },
+        cause: { event_id: null, reason: 'leads' },
+        unit_id: system.ouId,
+      },
+    });
+    await system.happen(cy, { event_type: 'Form Submit' });
+    await scoreIs(75);
+    expect(await listed('listMilestoneEvents')).toMatchObject([{ account: { id: account_id }, score: 50 }]);
+    expect(await listed('listDeliveries')).toHaveLength(1);
+    for (const alias of people)
+      await system.call('deleteLead', { parameters: { leadID: system.leadOf(alias) } });
+    await eventually(
+      'it is erased',
+      async () =>
+        [...(await listed('listMilestoneEvents')), ...(await listed('listDeliveries'))].length === 0,
+      60_000,
+    );
+    expect(receiver.received).toHaveLength(1);
+    await system.call('deleteTrigger', { parameters: { id: trigger.id } });
+    await system.call('setAccountRollUp', { body: { roll_up: { method: 'none' } } });
+  }, 180_000);
+
+  const listed = async (name: 'listMilestoneEvents' | 'listDeliveries') =>
+    (await system.call<{ data: unknown[] }>(name, { query: { account_id: idOfAccount() } })).data;
+
+  async function scoreIs(score: number): Promise<void> {
+    await eventually(
+      `the account has ${String(score)} points`,
+      async () => {
+        const { status, body } = await send(system, 'getAccount', { parameters: { id: idOfAccount() } });
+        return status === 200 && (body as answers.Account).score === score;
+      },
+      60_000,
+    );
+  }
 });
 
 describe('ten destinations, one of them dead', () => {

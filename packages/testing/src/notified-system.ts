@@ -5,7 +5,7 @@ import {
   namedEventIdOf,
   routes,
   type routeDeclarations as answers,
-  type NotificationPayload,
+  type FiredPayload,
   type records,
   type RouteName,
 } from '@lead-scoring/contracts';
@@ -59,12 +59,13 @@ export interface NotifiedSystem extends TestSystem {
 }
 
 export interface Firings {
-  milestones: answers.MilestoneEvent[];
+  milestones: answers.LeadMilestoneEvent[];
   sequences: answers.SequenceEvent[];
   surges: answers.SurgeEvent[];
 }
 
-export type FiredNotification = Exclude<NotificationPayload, { type: 'channel.test' }>;
+/** A notification of a lead. */
+export type FiredNotification = FiredPayload;
 
 /**
  * @param retrySchedule seconds before each attempt

@@ -488,6 +488,15 @@ describe('triggers', () => {
       channel_ids: [],
       active: true,
     });
+    const ofAccount = { name: 'Hot account', score_type: 'account', score_threshold: 50 };
+    expect(await written('/triggers', ofAccount)).toEqual({
+      kind: 'milestone',
+      ...ofAccount,
+      direction: 'up',
+      rearm: { cooldown_seconds: 0 },
+      channel_ids: [],
+      active: true,
+    });
     expect(
       await written('/sequences', { name: 'Trial', event_types: ['A', 'B'], window_seconds: 60 }),
     ).toEqual({
@@ -529,6 +538,22 @@ describe('triggers', () => {
       'an event type for profile scores',
       '/triggers',
       { score_threshold: 50, score_type: 'profile', event_type: 'Page View' },
+    ],
+    [
+      'an event type for account scores',
+      '/triggers',
+      { score_threshold: 50, score_type: 'account', event_type: 'Page View' },
+    ],
+    ['a level of account scores', '/triggers', { level: 'Hot', score_type: 'account' }],
+    [
+      'a filter of leads for account scores',
+      '/triggers',
+      { score_threshold: 50, score_type: 'account', filter_id: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' },
+    ],
+    [
+      'a surge of account scores',
+      '/surge-triggers',
+      { threshold: 5, window_seconds: 60, score_type: 'account' },
     ],
     ['a filter that is no id', '/triggers', { score_threshold: 50, filter_id: 'hot' }],
     [

@@ -3,6 +3,7 @@ import type { EventLog } from '@lead-scoring/event-log';
 import { createExplanationReader } from '@lead-scoring/explanations';
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { BoundQuery } from '@lead-scoring/service';
+import { createAccountsScoredSince, simulateAccountMilestone } from './account-firing/simulate.js';
 import { configurationQueries } from './configuration/queries.js';
 import type { ConfigurationReader } from './configuration/reader.js';
 import { healthAnswer } from './delivery/answers.js';
@@ -17,7 +18,7 @@ import type { ScoringReader } from './levels/reader.js';
 
 export interface QueriesDependencies {
   readModel: ReadModel;
-  /** Simulations wait until its records are folded; simulations of sequences read events from it. */
+  /** Simulations wait until its records are folded; simulations of sequences and of triggers by account score read it. */
   log: EventLog;
   configurations: ConfigurationReader;
   scoring: ScoringReader;
@@ -36,6 +37,7 @@ export function notificationQueries({
   scoring,
   now,
 }: QueriesDependencies): BoundQuery[] {
+  const accountsScoredSince = createAccountsScoredSince(log);
   return [
     ...configurationQueries({
       configurations,
@@ -53,6 +55,8 @@ export function notificationQueries({
       readModel,
       explanations: createExplanationReader(readModel, explanationsName),
       ingestedSince: createIngestedSince(log),
+      simulateAccount: (trigger, range, bounds) =>
+        simulateAccountMilestone(accountsScoredSince, trigger, range, bounds),
       configurations,
       scoring,
       catchUp: createCatchUp(readModel, log, { timeoutMs: catchUpMs }),

@@ -1,6 +1,8 @@
 // The notification service's table of contents: its capabilities, their dependencies and collections, and the size of a batch.
 import { capabilitiesOf, jobCollection } from '@lead-scoring/capability';
 import { explanationCollections } from '@lead-scoring/explanations';
+import { accountFiringCapability } from './account-firing/capability.js';
+import { accountFiringCollections } from './account-firing/documents.js';
 import { configurationCapability, type ConfigurationDependencies } from './configuration/capability.js';
 import { configurationCollections } from './configuration/documents.js';
 import { deliveryCapability, type DeliveryOptions } from './delivery/capability.js';
@@ -16,6 +18,7 @@ import { resealingCapability, type ResealingDependencies } from './resealing/cap
 export const notificationCollections = [
   ...configurationCollections,
   ...firingCollections,
+  ...accountFiringCollections,
   ...deliveryCollections,
   ...explanationCollections,
   jobCollection,
@@ -26,7 +29,10 @@ export interface NotificationDependencies {
   sealing: ResealingDependencies['sealing'];
   firing: Omit<FiringOptions, 'cachedLeads'>;
   delivery: DeliveryOptions;
-  /** Maximum number of leads that each partition keeps in memory, once for firing and once for the explanations. */
+  /**
+   * Maximum number of leads that each partition keeps in memory, once for firing and once for the explanations, and of accounts
+   * for which triggers have fired.
+   */
   cachedLeads: number;
 }
 
@@ -39,6 +45,7 @@ export function notificationService({ sealing, cachedLeads, ...dependencies }: N
     [
       notificationExplanations({ cachedLeads }),
       firingCapability({ ...dependencies.firing, cachedLeads }),
+      accountFiringCapability({ triggers: dependencies.firing.triggers, cachedAccounts: cachedLeads }),
       configuration,
       resealingCapability({ configuration, sealing }),
       delivery,

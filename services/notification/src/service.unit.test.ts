@@ -13,6 +13,7 @@ test('every collection of a capability is created when the service starts', () =
 test('in a batch, configurations decide before resealing', () => {
   expect(service.capabilities.map(({ name }) => name)).toEqual([
     'firing',
+    'account-firing',
     'configuration',
     'resealing',
     'delivery',

@@ -151,7 +151,7 @@ function webhookReceiver(port: number, ouId: string): Reader {
     req.on('end', () => {
       res.writeHead(200).end();
       const payload = JSON.parse(Buffer.concat(parts).toString()) as NotificationPayload;
-      if (payload.type === 'channel.test') return;
+      if (!('lead' in payload.data)) return;
       const lead = payload.data.lead.id;
       const id = req.headers['webhook-id'] as string | undefined;
       const known = notified.get(lead);

@@ -154,6 +154,11 @@ export const accountScored = defineRecord({
     account_id: id,
     ...accountIdentity,
     new_account: z.boolean().optional().describe('True where the account was not there before.'),
+    account_name: z
+      .string()
+      .max(512)
+      .optional()
+      .describe('The name that events gave the account, as of this decision; absent: its key is its name.'),
     previous_score: score,
     score,
     leads: z.int().min(0).describe('Leads of the account after the decision.'),

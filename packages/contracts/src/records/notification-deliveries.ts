@@ -164,11 +164,7 @@ export type NotificationWork = z.infer<typeof notificationWork>;
 
 export const notificationJobs = jobRecords('notification', notificationWork);
 
-const forgottenLead = {
-  ...channel,
-  lead_id: id,
-  before: causingRecord.describe('Notifications that earlier records of this topic caused.'),
-};
+const before = causingRecord.describe('Notifications that earlier records of this topic caused.');
 
 export const forgetLead = defineRecord({
   type: 'ForgetLead',
@@ -176,9 +172,19 @@ export const forgetLead = defineRecord({
   key: 'channel_id',
   description:
     'The lead was deleted: forget what the channel was told of it. Sent by the service to itself, in the transaction that forgot its firings.',
-  schema: z.strictObject({ ...forgottenLead, requested_at: time }),
+  schema: z.strictObject({ ...channel, lead_id: id, before, requested_at: time }),
 });
 export type ForgetLead = PayloadOf<typeof forgetLead>;
+
+export const forgetAccount = defineRecord({
+  type: 'ForgetAccount',
+  topic: 'notification.commands',
+  key: 'channel_id',
+  description:
+    'The account has no leads any more: forget what the channel was told of it. Sent by the service to itself, in the transaction that forgot its firings.',
+  schema: z.strictObject({ ...channel, account_id: id, before, requested_at: time }),
+});
+export type ForgetAccount = PayloadOf<typeof forgetAccount>;
 
 export const beginDelivery = defineRecord({
   type: 'BeginDelivery',
@@ -236,8 +242,14 @@ export const notificationsForgotten = defineRecord({
   topic: 'notification.events',
   key: 'channel_id',
   description:
-    'The lead was deleted: notifications that told of it are gone with their attempts, and those that wait are not sent.',
-  schema: z.strictObject({ ...forgottenLead, at: time }),
+    'The lead was deleted, or the account has no leads any more: notifications that told of it are gone with their attempts, and those that wait are not sent.',
+  schema: z.strictObject({
+    ...channel,
+    lead_id: id.optional().describe('The lead; absent where account_id is there.'),
+    account_id: id.optional().describe('The account; absent where lead_id is there.'),
+    before,
+    at: time,
+  }),
 });
 export type NotificationsForgotten = PayloadOf<typeof notificationsForgotten>;
 
@@ -280,6 +292,7 @@ export const notificationDeliveryRecords = [
   notificationJobs.continueJob,
   notificationJobs.cancelJob,
   forgetLead,
+  forgetAccount,
   beginDelivery,
   notificationRequested,
   notificationAttempted,

@@ -1,6 +1,7 @@
 // Events of triggers on a lead: firings, and what a trigger must remember of the lead before it fires.
 import { z } from 'zod';
 import { id, score, time } from '../common.js';
+import { leadScoreTypes } from '../vocabulary/score-types.js';
 import {
   firingCause,
   firingFields,
@@ -12,7 +13,7 @@ import {
   type TriggerKind,
 } from '../vocabulary/webhook.js';
 import { defineRecord, type PayloadOf } from './record.js';
-import { milestoneScoreType, surgeScoreType } from './scoring.js';
+import { surgeScoreType } from './scoring.js';
 
 const eventType = z.string().max(100);
 
@@ -61,7 +62,7 @@ export const milestoneFired = defineRecord({
     ...fired,
     cause: milestoneCause,
     trigger: triggerOf('milestone'),
-    score_type: milestoneScoreType,
+    score_type: z.enum(leadScoreTypes),
     threshold: score,
     threshold_level: thresholdLevel,
     previous_level: previousLevel.optional(),

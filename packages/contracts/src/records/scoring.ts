@@ -9,7 +9,7 @@ import { leadField } from '../vocabulary/lead-fields.js';
 import { leadLevelChanged } from './lead-levels.js';
 import { maximumProfileChanges, profileChange } from '../vocabulary/profile.js';
 import { smallestScore } from '../vocabulary/score-range.js';
-import { leadScoreTypes } from '../vocabulary/score-types.js';
+import { anyScoreTypes, leadScoreTypes } from '../vocabulary/score-types.js';
 import { filterRecords } from './filters.js';
 import { defineRecord, type PayloadOf } from './record.js';
 import {
@@ -22,8 +22,8 @@ import {
 } from './rule-limits.js';
 
 /** The scores that milestones watch. */
-export const milestoneScoreType = z.enum(leadScoreTypes, {
-  error: 'must be engagement or profile: milestones watch no other score',
+export const milestoneScoreType = z.enum(anyScoreTypes, {
+  error: `must be ${leadScoreTypes.join(', ')} or account: milestones watch no other score`,
 });
 
 /** Surges count the points of events, which make the engagement score. */

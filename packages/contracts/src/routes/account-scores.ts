@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { id, inOrder } from '../common.js';
 import { rollUp } from '../vocabulary/accounts.js';
-import { leadScoreTypes } from '../vocabulary/score-types.js';
+import { anyScoreTypes, leadScoreTypes } from '../vocabulary/score-types.js';
 
 /** The scores of a lead, and that of its account. */
 export const anyLeadScoreType = z
-  .enum([...leadScoreTypes, 'account'], { error: `must be ${leadScoreTypes.join(', ')} or account` })
+  .enum(anyScoreTypes, { error: `must be ${leadScoreTypes.join(', ')} or account` })
   .default('engagement')
   .meta({ default: 'engagement' });
 

@@ -28,7 +28,14 @@ const deliveryFields = {
     .optional()
     .describe('Absent for tests, as firing_id and lead are.'),
   firing_id: id.optional(),
-  lead: z.strictObject({ id, name: z.string().max(512) }).optional(),
+  lead: z
+    .strictObject({ id, name: z.string().max(512) })
+    .optional()
+    .describe('Absent where account is there.'),
+  account: z
+    .strictObject({ id, name: z.string().max(512) })
+    .optional()
+    .describe('Of a firing for an account, in place of lead.'),
   status: deliveryStatus,
   attempts: z.int().min(0),
   requested_at: time,
@@ -86,14 +93,20 @@ export const listDeliveries = defineRoute({
   kind: 'query',
   access: viewer,
   summary: 'Notifications and what became of them, newest first',
-  query: z.strictObject({
-    channel_id: id.optional(),
-    trigger_id: id.optional(),
-    lead_id: leadId.optional(),
-    status: deliveryStatus.optional(),
-    ...pageParameters,
-    cursor: cursorParameter,
-  }),
+  query: z
+    .strictObject({
+      channel_id: id.optional(),
+      trigger_id: id.optional(),
+      lead_id: leadId.optional(),
+      account_id: id.optional().describe('Not with lead_id.'),
+      status: deliveryStatus.optional(),
+      ...pageParameters,
+      cursor: cursorParameter,
+    })
+    .refine(({ lead_id, account_id }) => lead_id === undefined || account_id === undefined, {
+      path: ['account_id'],
+      error: 'must be absent where lead_id is given: a notification is about a lead or about an account',
+    }),
   responses: { 200: { description: 'Deliveries', schema: page(delivery) } },
   problems: [],
 });

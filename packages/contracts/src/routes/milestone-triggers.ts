@@ -1,8 +1,8 @@
 // Milestone triggers: they watch a score, and fire when it crosses a threshold or the lower bound of a level.
 import { z } from 'zod';
-import { id, name, page, score } from '../common.js';
-import { leadScoreTypes } from '../vocabulary/score-types.js';
-import { milestoneCause, previousLevel, thresholdLevel } from '../vocabulary/webhook.js';
+import { id, name, page, score, time } from '../common.js';
+import { anyScoreTypes, leadScoreTypes } from '../vocabulary/score-types.js';
+import { accountCause, milestoneCause, previousLevel, thresholdLevel } from '../vocabulary/webhook.js';
 import { milestoneScoreType } from '../records/scoring.js';
 import { defineRoute } from './route.js';
 import {
@@ -16,8 +16,8 @@ import {
   shownFields,
   write,
 } from './trigger-fields.js';
-import { firedEvent, firedQuery } from './trigger-firings.js';
-import { simulated, simulation } from './trigger-simulation.js';
+import { accountMilestoneEvent, firedEvent, firedMilestonesQuery } from './trigger-firings.js';
+import { accountOf, examined, listed, simulatedFiring, simulation } from './trigger-simulation.js';
 
 const isAbove = (one: number | undefined, other: number | undefined) =>
   one !== undefined && other !== undefined && one > other;
@@ -28,12 +28,12 @@ const milestoneForm = z
     event_type: name(100)
       .optional()
       .describe(
-        'Only crossings that an event of this type brings about. Default: any. Not with score_type profile, which no event gives points to.',
+        'Only crossings that an event of this type brings about. Default: any. With score_type engagement alone: events give no other score its points.',
       ),
     score_type: milestoneScoreType
       .default('engagement')
       .describe(
-        'profile: the score of how well the lead fits. It changes when values of the lead change or, after a change of a profile rule, with the next event of the lead.',
+        'profile: the score of how well the lead fits. It changes when values of the lead change or, after a change of a profile rule, with the next event of the lead. account: the score of the account that leads belong to. The trigger fires once for an account, whatever the number of its leads, and its firings name the account and no lead. Accounts have no levels: it takes score_threshold, and no filter. Webhooks get `account.milestone.fired`.',
       )
       .meta({ default: 'engagement' }),
     score_threshold: score.optional().describe('Either this or level.').meta({ example: 50 }),
@@ -81,7 +81,15 @@ const milestoneForm = z
   })
   .refine(({ score_type, event_type }) => score_type === 'engagement' || event_type === undefined, {
     path: ['event_type'],
-    error: 'must be absent for score_type profile: no event gives a profile its points',
+    error: 'must be absent for any score_type but engagement: events give no other score its points',
+  })
+  .refine(({ score_type, level }) => score_type !== 'account' || level === undefined, {
+    path: ['level'],
+    error: 'must be absent for score_type account, which has no levels: use score_threshold',
+  })
+  .refine(({ score_type, filter_id }) => score_type !== 'account' || filter_id === undefined, {
+    path: ['filter_id'],
+    error: 'must be absent for score_type account: a filter is a question about a lead',
   })
   .refine(({ rearm, score_threshold }) => !isAbove(rearm.below, score_threshold), {
     path: ['rearm', 'below'],
@@ -105,7 +113,7 @@ export const milestoneTrigger = z
   .strictObject({
     ...shownFields,
     event_type: z.string().max(100).optional(),
-    score_type: z.enum(leadScoreTypes),
+    score_type: z.enum(anyScoreTypes),
     score_threshold: score.optional(),
     level: z.string().max(100).optional().describe('Of a trigger by level, in place of score_threshold.'),
     level_missing: z
@@ -132,19 +140,47 @@ export const milestoneTrigger = z
   });
 export type MilestoneTriggerAnswer = z.infer<typeof milestoneTrigger>;
 
-export const simulatedMilestones = simulated('SimulatedMilestones', milestoneCause.omit({ rule_ids: true }), {
-  score,
-  previous_score: score,
-});
+const scores = { score, previous_score: score };
+
+export const simulatedMilestones = z
+  .strictObject({
+    data: listed(
+      z.union([
+        simulatedFiring(milestoneCause.omit({ rule_ids: true }), scores),
+        z.strictObject({
+          account: accountOf,
+          at: time,
+          cause: accountCause.omit({ rule_ids: true }),
+          ...scores,
+        }),
+      ]),
+    ),
+    ...examined,
+    accounts: z
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        'Of a trigger by account score: accounts for which it would have fired. leads and leads_examined are 0 then, and events_examined counts decisions on accounts.',
+      ),
+    accounts_examined: z.int().min(0).optional().describe('Of a trigger by account score.'),
+  })
+  .meta({ id: 'SimulatedMilestones' });
 export type SimulatedMilestones = z.infer<typeof simulatedMilestones>;
 
-export const milestoneEvent = firedEvent('MilestoneEvent', 'milestone', milestoneCause, {
+const leadMilestoneEvent = firedEvent('LeadMilestoneEvent', 'milestone', milestoneCause, {
   score_type: z.enum(leadScoreTypes),
   threshold: score,
   threshold_level: thresholdLevel,
   previous_level: previousLevel.optional(),
   direction: z.enum(['up', 'down']),
 });
+export type LeadMilestoneEvent = z.infer<typeof leadMilestoneEvent>;
+
+export const milestoneEvent = z
+  .union([leadMilestoneEvent, accountMilestoneEvent])
+  .describe('Of a lead, or of an account where score_type is account.')
+  .meta({ id: 'MilestoneEvent' });
 export type MilestoneEvent = z.infer<typeof milestoneEvent>;
 
 export const listTriggers = defineRoute({
@@ -226,7 +262,7 @@ export const listMilestoneEvents = defineRoute({
   method: 'GET',
   path: '/milestone-events',
   summary: 'Firings of milestone triggers, newest first',
-  query: firedQuery,
+  query: firedMilestonesQuery,
   responses: { 200: { description: 'Firings', schema: page(milestoneEvent) } },
   problems: [],
 });

@@ -25,7 +25,7 @@ export const window = wholeNumber(1, 90 * day)
   .describe('Seconds, at most 90 days.')
   .meta({ example: 3_600 });
 export const cooldown = wholeNumber(0, 366 * day).describe(
-  'Seconds after a firing in which the trigger does not fire for the same lead again.',
+  'Seconds after a firing in which the trigger does not fire for the same lead or account again.',
 );
 
 export const shownFields = {
@@ -42,7 +42,7 @@ export const shownFields = {
     .strictObject({ leads: z.int().min(1), until: time })
     .optional()
     .describe(
-      'Leads for which it fired too often and is silent for now, as when a notification causes itself.',
+      'Leads, or accounts of a trigger by account score, for which it fired too often and is silent for now, as when a notification causes itself.',
     ),
 };
 export const shownCooldown = z.int().min(0);

@@ -16,28 +16,33 @@ export const simulatedEvent = z.strictObject({
   timestamp: time,
 });
 export const leadOf = z.strictObject({ id, name: z.string().max(512) });
+export const accountOf = z.strictObject({ id, name: z.string().max(512) });
 export const truncated = z.boolean().describe('Not everything could be looked at: total is then the least.');
 export const maximumListed = 100;
+
+/** The fields of every simulation. */
+export const examined = {
+  total: z.int().min(0),
+  leads: z.int().min(0).describe('Leads for which it would have fired.'),
+  leads_examined: z.int().min(0),
+  events_examined: z.int().min(0),
+  truncated,
+};
+export const listed = <Item extends z.ZodType>(item: Item) =>
+  z.array(item).max(maximumListed).describe('The newest hundred, newest first.');
+
+/** @param cause the form of what would have made the trigger fire */
+export const simulatedFiring = <Cause extends z.ZodType, Values extends z.ZodRawShape>(
+  cause: Cause,
+  values: Values,
+) => z.strictObject({ lead: leadOf, at: time, cause, ...values });
 
 /** @param cause the form of what would have made the trigger fire */
 export const simulated = <Cause extends z.ZodType, Values extends z.ZodRawShape>(
   name: string,
   cause: Cause,
   values: Values,
-) =>
-  z
-    .strictObject({
-      data: z
-        .array(z.strictObject({ lead: leadOf, at: time, cause, ...values }))
-        .max(maximumListed)
-        .describe('The newest hundred, newest first.'),
-      total: z.int().min(0),
-      leads: z.int().min(0).describe('Leads for which it would have fired.'),
-      leads_examined: z.int().min(0),
-      events_examined: z.int().min(0),
-      truncated,
-    })
-    .meta({ id: name });
+) => z.strictObject({ data: listed(simulatedFiring(cause, values)), ...examined }).meta({ id: name });
 
 export const simulation = {
   ...read,
@@ -47,6 +52,6 @@ export const simulation = {
   body: simulationForm,
   summary: 'When and for whom the trigger would have fired',
   description:
-    'Over the history that is there, with the trigger as it is now and the scores as they were. Sends nothing and records nothing.',
+    'Over the history that is there, with the trigger as it is now and the scores as they were. Sends nothing and records nothing. Of a trigger by account score, the history is the decisions on accounts since `from`, and what the trigger remembers begins there.',
   problems: ['trigger_not_found'],
 } as const;

@@ -2,6 +2,7 @@
 // write their messages.
 import { z } from 'zod';
 import { id, score, time } from '../common.js';
+import { accountIdentity } from './accounts.js';
 import { alias } from './identity.js';
 import { leadScoreTypes } from './score-types.js';
 
@@ -67,6 +68,17 @@ export const notifiedLead = z
   .meta({ id: 'NotifiedLead' });
 export type NotifiedLead = z.infer<typeof notifiedLead>;
 
+/** The account as notifications and firings name it. */
+export const notifiedAccount = z
+  .strictObject({
+    id,
+    name: z.string().max(512).describe('The latest name or company that events gave, else the key.'),
+    ...accountIdentity,
+    leads: z.int().min(1).describe('Leads that count in it.'),
+  })
+  .meta({ id: 'NotifiedAccount' });
+export type NotifiedAccount = z.infer<typeof notifiedAccount>;
+
 /** Fields of every firing, whatever the kind of its trigger. */
 export const firingFields = {
   lead: notifiedLead,
@@ -118,6 +130,35 @@ export const thresholdLevel = z
     'Of a trigger by level: the level whose min_score is the threshold. `level` is that of the score.',
   );
 
+/** What changed the score of an account. */
+export const accountCauseReason = z
+  .enum(['leads', 'account_rule'])
+  .describe(
+    'leads: the scores of its leads came to other points. account_rule: a rule over the account gave points or took them back.',
+  );
+export type AccountCauseReason = z.infer<typeof accountCauseReason>;
+
+const accountCauseFields = {
+  event_id: z.null().describe('Always null: an account has no events of its own.'),
+  event_type: z.null(),
+  reason: accountCauseReason,
+  rule_ids: cause.rule_ids.describe('Rules over the account that gave points, or took them back.'),
+};
+export const accountCause = z
+  .strictObject({ ...accountCauseFields, timestamp: time.describe('When the score changed.') })
+  .meta({ id: 'AccountCause' });
+export type AccountCause = z.infer<typeof accountCause>;
+
+/** Fields of a firing for an account, as records, lists and notifications have them. */
+export const accountFiringFields = {
+  account: notifiedAccount,
+  score: firingFields.score,
+  previous_score: firingFields.previous_score,
+  score_type: z.literal('account'),
+  threshold: score,
+  direction: z.enum(['up', 'down']),
+};
+
 export const previousLevel = z
   .string()
   .max(100)
@@ -129,6 +170,20 @@ export const sequenceSteps = z
   .min(2)
   .max(10)
   .describe('The events that completed the sequence, in the order of its steps.');
+
+const shareUrl = z
+  .string()
+  .max(3_000)
+  .optional()
+  .describe(
+    'The page that explains the score, without a login, for seven days. Added when the notification is sent: neither topics nor GET /deliveries/{id} hold it.',
+  );
+const position = z
+  .string()
+  .max(60)
+  .describe('The record that caused it, as `<topic>:<partition>:<offset>`.')
+  .meta({ example: 'scoring.events:3:1042' });
+const unit_id = id.describe('The organizational unit.');
 
 const firedNotification = <
   const Kind extends TriggerKind,
@@ -149,19 +204,9 @@ const firedNotification = <
         trigger: z.strictObject({ id, name: z.string().max(100), kind: z.literal(kind) }),
         ...firingFields,
         ...values,
-        unit_id: id.describe('The organizational unit.'),
-        position: z
-          .string()
-          .max(60)
-          .describe('The record that caused it, as `<topic>:<partition>:<offset>`.')
-          .meta({ example: 'scoring.events:3:1042' }),
-        share_url: z
-          .string()
-          .max(3_000)
-          .optional()
-          .describe(
-            'The page that explains the score, without a login, for seven days. Added when the notification is sent: neither topics nor GET /deliveries/{id} hold it.',
-          ),
+        unit_id,
+        position,
+        share_url: shareUrl,
       }),
     })
     .meta({ id: title });
@@ -176,6 +221,22 @@ const milestoneValues = {
       'The score that score, level, threshold and top_drivers are of. Absent in notifications from before there were two: engagement.',
     ),
 };
+
+/** Of an account: it has no lead, no level, no drivers and no share link. */
+const accountNotification = z
+  .strictObject({
+    type: z.literal('account.milestone.fired'),
+    timestamp: time,
+    data: z.strictObject({
+      firing_id: id,
+      trigger: z.strictObject({ id, name: z.string().max(100), kind: z.literal('milestone') }),
+      ...accountFiringFields,
+      cause: z.strictObject(accountCauseFields),
+      unit_id,
+      position,
+    }),
+  })
+  .meta({ id: 'AccountNotification' });
 
 export const notificationPayload = z
   .discriminatedUnion('type', [
@@ -205,6 +266,7 @@ export const notificationPayload = z
       window_seconds: z.int().min(1),
       gained: score.describe('Points within the window.'),
     }),
+    accountNotification,
     z
       .strictObject({
         type: z.literal('channel.test'),
@@ -220,4 +282,7 @@ export const notificationPayload = z
   .meta({ id: 'Notification' });
 /** The body of a request to a webhook. */
 export type NotificationPayload = z.infer<typeof notificationPayload>;
-export type FiredPayload = Exclude<NotificationPayload, { type: 'channel.test' }>;
+/** Of a firing for an account. */
+export type AccountFiredPayload = z.infer<typeof accountNotification>;
+/** Of a firing for a lead. */
+export type FiredPayload = Exclude<NotificationPayload, { type: 'channel.test' | 'account.milestone.fired' }>;

@@ -46,7 +46,8 @@ function refusalOfFilter(
 }
 
 function refusalOfLevel(definition: records.MilestoneDefinition, levels: ScoreLevels): Refusal | null {
-  if (definition.level === undefined) return null;
+  // The route refuses a level of an account score.
+  if (definition.level === undefined || definition.score_type === 'account') return null;
   const level = levelOfName(levelsOfScore(levels, definition.score_type), definition.level);
   if (!level) return levelNotFound(definition.level, definition.score_type, levels);
   const { name, min_score } = level;

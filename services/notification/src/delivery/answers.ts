@@ -13,7 +13,9 @@ export function deliveryAnswer(notification: Notification): routeDeclarations.De
     ...(fired && {
       trigger: fired.trigger,
       firing_id: fired.firing_id,
-      lead: { id: fired.lead.id, name: fired.lead.name },
+      ...('account' in fired
+        ? { account: { id: fired.account.id, name: fired.account.name } }
+        : { lead: { id: fired.lead.id, name: fired.lead.name } }),
     }),
     status,
     attempts: notification.attempts,

@@ -14,8 +14,8 @@ export interface ChannelQueue {
   hasMore: boolean;
   /** Number of attempts whose outcome is not on the log. */
   inFlight: number;
-  /** Leads with an attempt under way: the notifications of one lead are sent one after the other. */
-  readonly busyLeads: Set<string>;
+  /** Leads and accounts with an attempt under way: the notifications of each are sent one after the other. */
+  readonly busySubjects: Set<string>;
   /** Ids of notifications whose attempt is under way, or has ended and is not folded yet. */
   readonly unrecorded: Set<string>;
   /** undefined: not read yet. */
@@ -36,7 +36,7 @@ export function emptyQueue(channelId: string, ouId: string): ChannelQueue {
     tests: [],
     hasMore: false,
     inFlight: 0,
-    busyLeads: new Set(),
+    busySubjects: new Set(),
     unrecorded: new Set(),
     health: undefined,
     bucket: emptyBucket,
@@ -93,11 +93,11 @@ export function isIdle(queue: ChannelQueue): boolean {
   );
 }
 
-/** The first due notification whose lead has no attempt under way. */
+/** The first due notification whose lead or account has no attempt under way. */
 export function firstDue(queue: ChannelQueue, now: number): WaitingNotification | null {
   for (const entry of queue.entries) {
     if (entry.due > now) return null;
-    if (entry.lead_id === null || !queue.busyLeads.has(entry.lead_id)) return entry;
+    if (entry.subject_id === null || !queue.busySubjects.has(entry.subject_id)) return entry;
   }
   return null;
 }

@@ -184,9 +184,15 @@ export function decideRedelivery(
   ];
 }
 
-/** Forgets the channel's notifications of a deleted lead; the command again gives the event again, which changes nothing. */
-export function decideForgetting({ requested_at, ...lead }: records.ForgetLead): ForgettingEvent {
-  return { type: 'NotificationsForgotten', payload: { ...lead, at: requested_at } };
+/**
+ * Forgets the channel's notifications of a deleted lead, or of an account that is gone; the command again gives the event again,
+ * which changes nothing.
+ */
+export function decideForgetting({
+  requested_at,
+  ...forgotten
+}: records.ForgetLead | records.ForgetAccount): ForgettingEvent {
+  return { type: 'NotificationsForgotten', payload: { ...forgotten, at: requested_at } };
 }
 
 export interface TestResult {

@@ -1,13 +1,15 @@
 // Decisions on attempts, pauses and redeliveries, and the laws for any sequence of them.
 import { describe, expect, test } from '@jest/globals';
-import type { records } from '@lead-scoring/contracts';
+import { records } from '@lead-scoring/contracts';
 import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import {
+  accountPayload,
   attemptOf,
   channelOf,
   deliveredAttempt,
   idOf,
+  notifiedAccount,
   ouId,
   requestOf,
   startTime,
@@ -271,6 +273,29 @@ describe('the set of notifications forgotten with a lead', () => {
       { ou_id: idOf('another OU') },
     ])
       expect(isLeft({ ...other, before: { ...before, offset: 1_043 } })).toBe(true);
+  });
+});
+
+describe('the set of notifications forgotten with an account', () => {
+  const before = { topic: 'scoring.events', partition: 3, offset: 1_043 } as const;
+  const about = (name: string): Notification => {
+    if (!requested.notification) throw new Error('nothing was requested');
+    return { ...requested.notification, payload: accountPayload({ account: notifiedAccount(name) }) };
+  };
+  const isLeft = (notification: Notification, change: Partial<records.ForgetAccount> = {}) => {
+    const command = { ou_id: ouId, channel_id: idOf('channel'), account_id: idOf('acme'), before };
+    const event = decideForgetting({ ...command, requested_at: startTime, ...change });
+    expect(records.notificationsForgotten.schema.parse(event.payload)).toEqual(event.payload);
+    return evolveNotification(notification, event) !== null;
+  };
+
+  test('is exactly those of the account that earlier decisions caused, and none of a lead', () => {
+    expect(isLeft(about('acme'))).toBe(false);
+    expect(isLeft(about('acme'), { before: { ...before, offset: 1_042 } })).toBe(true);
+    expect(isLeft(about('globex'))).toBe(true);
+    expect(isLeft(about('acme'), { ou_id: idOf('another OU') })).toBe(true);
+    expect(requested.notification && isLeft(requested.notification)).toBe(true);
+    expect(requested.notification && isLeft(requested.notification, { account_id: idOf('acme') })).toBe(true);
   });
 });
 

@@ -307,7 +307,7 @@ export class Deliverer {
       this.#start(queue, null, entry, () => undefined);
   }
 
-  /** Starts an attempt that counts towards the channel's concurrency and blocks its lead until it ends. */
+  /** Starts an attempt that counts towards the channel's concurrency and blocks its lead or account until it ends. */
   #startInFlight(
     queue: ChannelQueue,
     channel: Channel,
@@ -315,11 +315,11 @@ export class Deliverer {
     giveBack: () => void,
   ): void {
     queue.inFlight += 1;
-    if (entry.lead_id !== null) queue.busyLeads.add(entry.lead_id);
+    if (entry.subject_id !== null) queue.busySubjects.add(entry.subject_id);
     this.#start(queue, channel, entry, () => {
       giveBack();
       queue.inFlight -= 1;
-      if (entry.lead_id !== null) queue.busyLeads.delete(entry.lead_id);
+      if (entry.subject_id !== null) queue.busySubjects.delete(entry.subject_id);
     });
   }
 

@@ -88,6 +88,7 @@ export class DeliveryBatch {
         this.#redeliverNotifications(command);
         return;
       case 'ForgetLead':
+      case 'ForgetAccount':
         this.#happen([decideForgetting(command.payload)]);
         return;
       case 'BeginDelivery':

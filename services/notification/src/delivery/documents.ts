@@ -10,7 +10,7 @@ import {
   uuidToBinary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
-import { firedOf, isTest, type ChannelHealth, type Notification } from './state.js';
+import { firedOf, isTest, subjectIdOf, type ChannelHealth, type Notification } from './state.js';
 import type { WaitingNotification } from './waiting-notification.js';
 
 export interface DeliveryDocument extends GuardedDocument {
@@ -18,6 +18,7 @@ export interface DeliveryDocument extends GuardedDocument {
   _id: Binary;
   ou: Binary;
   channel: Binary;
+  /** The lead or, of a firing for an account, the account. */
   lead: Binary | null;
   trigger: Binary | null;
   firing: Binary | null;
@@ -41,6 +42,7 @@ export interface PendingDocument extends GuardedDocument {
   _id: Binary;
   ou: Binary;
   channel: Binary;
+  /** The lead or the account. */
   lead: Binary | null;
   due: Date;
   test: boolean;
@@ -106,7 +108,7 @@ export function toDeliveryDocument(
     ...at,
     ou: uuidToBinary(notification.ou_id),
     channel: uuidToBinary(notification.channel_id),
-    lead: optional(fired?.lead.id),
+    lead: optional(subjectIdOf(notification)),
     trigger: optional(fired?.trigger.id),
     firing: optional(fired?.firing_id),
     status: notification.status,
@@ -124,7 +126,7 @@ export function toPendingDocument(
     ...at,
     ou: uuidToBinary(notification.ou_id),
     channel: uuidToBinary(notification.channel_id),
-    lead: optional(firedOf(notification)?.lead.id),
+    lead: optional(subjectIdOf(notification)),
     due: new Date(notification.due_at),
     test: isTest(notification),
   };
@@ -143,7 +145,7 @@ export function toWaiting({
     notification_id: binaryToUuid(_id),
     ou_id: binaryToUuid(ou),
     channel_id: binaryToUuid(channel),
-    lead_id: lead && binaryToUuid(lead),
+    subject_id: lead && binaryToUuid(lead),
     due: due.getTime(),
     offset,
     test,

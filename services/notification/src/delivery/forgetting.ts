@@ -10,11 +10,11 @@ import {
   toNotification,
   type DeliveryDocument,
 } from './documents.js';
-import { isForgotten } from './forget-model.js';
-import { firedOf } from './state.js';
+import { forgottenIdIn, isForgotten } from './forget-model.js';
+import { subjectIdOf } from './state.js';
 
-/** Maximum number of leads, and of notifications, in one call to the database. */
-const leadsPerCall = 500;
+/** Maximum number of leads and accounts, and of notifications, in one call to the database. */
+const idsPerCall = 500;
 const notificationsPerCall = 500;
 
 /**
@@ -51,24 +51,27 @@ async function addStored(
   ends: readonly records.NotificationsForgotten[],
   forgotten: Map<string, ForgottenNotification>,
 ): Promise<void> {
-  const endsByLead = new Map<string, records.NotificationsForgotten[]>();
-  for (const end of ends) endsByLead.set(end.lead_id, [...(endsByLead.get(end.lead_id) ?? []), end]);
+  const endsById = new Map<string, records.NotificationsForgotten[]>();
+  for (const end of ends) {
+    const id = forgottenIdIn(end);
+    if (id !== undefined) endsById.set(id, [...(endsById.get(id) ?? []), end]);
+  }
   const visit = (document: Pick<DeliveryDocument, 'content'>) => {
     const notification = toNotification(document);
     const { notification_id, channel_id, attempts } = notification;
-    const ofLead = endsByLead.get(firedOf(notification)?.lead.id ?? '') ?? [];
-    if (!ofLead.some((end) => isForgotten(notification, end))) return;
+    const ofSubject = endsById.get(subjectIdOf(notification) ?? '') ?? [];
+    if (!ofSubject.some((end) => isForgotten(notification, end))) return;
     // The state in memory may be newer than the stored one.
     const made = Math.max(attempts, forgotten.get(notification_id)?.attempts ?? 0);
     forgotten.set(notification_id, { channel_id, attempts: made });
   };
-  const leads = [...endsByLead.keys()];
-  for (let from = 0; from < leads.length; from += leadsPerCall)
+  const ids = [...endsById.keys()];
+  for (let from = 0; from < ids.length; from += idsPerCall)
     await withClassifiedErrors(async () => {
       const found = readModel
         .collection(deliveries)
         .find(
-          { partition, lead: { $in: leads.slice(from, from + leadsPerCall).map(uuidToBinary) } },
+          { partition, lead: { $in: ids.slice(from, from + idsPerCall).map(uuidToBinary) } },
           { projection: { content: 1 }, batchSize: notificationsPerCall },
         );
       for await (const document of found) visit(document);

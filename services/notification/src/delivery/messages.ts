@@ -11,6 +11,7 @@ export const deliveryCommands = {
   RedeliverNotification: records.redeliverNotification,
   RedeliverNotifications: records.redeliverNotifications,
   ForgetLead: records.forgetLead,
+  ForgetAccount: records.forgetAccount,
   BeginDelivery: records.beginDelivery,
 };
 
@@ -24,7 +25,7 @@ export interface RedeliveryEvent {
   payload: records.NotificationsRedelivered;
 }
 
-/** One event for all notifications of a lead to a channel; each notification says which lead it is about. */
+/** One event for all notifications of a lead or account to a channel; each notification says whom it is about. */
 export interface ForgettingEvent {
   type: 'NotificationsForgotten';
   payload: records.NotificationsForgotten;

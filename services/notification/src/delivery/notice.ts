@@ -1,9 +1,15 @@
 // The words of a notification, whatever the channel: each kind of message renders a notice.
-import type { CauseReason, FiredPayload, NotificationPayload } from '@lead-scoring/contracts';
+import type {
+  AccountCauseReason,
+  AccountFiredPayload,
+  CauseReason,
+  FiredPayload,
+  NotificationPayload,
+} from '@lead-scoring/contracts';
 import { oneLine } from './text.js';
 
 export interface Notice {
-  /** One line: the lead, the event and the score. */
+  /** One line: the lead or account, the event and the score. */
   title: string;
   facts: { label: string; value: string }[];
   /** The top drivers, the most important first. */
@@ -25,6 +31,7 @@ export function noticeOf(payload: NotificationPayload): Notice {
       link: null,
     };
   }
+  if (payload.type === 'account.milestone.fired') return accountNotice(payload);
   const { data } = payload;
   const { lead, trigger, score, previous_score } = data;
   return {
@@ -44,6 +51,35 @@ export function noticeOf(payload: NotificationPayload): Notice {
     link: linkOf(data.share_url),
   };
 }
+
+function accountNotice({ data }: AccountFiredPayload): Notice {
+  const { account, trigger, score, previous_score, cause } = data;
+  const name = nameOf(account);
+  const key = oneLine(account.account_key, nameLength);
+  return {
+    title: `${name} is ${score >= previous_score ? 'up' : 'down'} to ${points(score)} account points`,
+    facts: [
+      { label: 'Account', value: name },
+      ...(key === name || key === '' ? [] : [{ label: keyWords[account.account_kind], value: key }]),
+      { label: 'Leads', value: points(account.leads) },
+      { label: 'Account score', value: `${points(score)} (before: ${points(previous_score)})` },
+      { label: 'Trigger', value: oneLine(trigger.name, nameLength) },
+      { label: 'Cause', value: accountReasonWords[cause.reason] },
+    ],
+    reasons: [],
+    link: null,
+  };
+}
+
+const keyWords: Record<AccountFiredPayload['data']['account']['account_kind'], string> = {
+  domain: 'Domain',
+  named: 'Key',
+};
+
+const accountReasonWords: Record<AccountCauseReason, string> = {
+  leads: 'the scores of its leads changed',
+  account_rule: 'rules over the account changed its points',
+};
 
 /** The event that made the trigger fire, or why the score changed without one. */
 function causeFact({ data: { cause } }: FiredPayload): Notice['facts'][number] {
@@ -124,7 +160,7 @@ function linkOf(url: string | undefined): string | null {
 }
 
 /** Falls back to the id for a name without visible characters. */
-function nameOf({ id, name }: FiredPayload['data']['lead']): string {
+function nameOf({ id, name }: { id: string; name: string }): string {
   return oneLine(name, nameLength) || id;
 }
 

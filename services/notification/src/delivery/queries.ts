@@ -29,12 +29,13 @@ export function deliveryQueries(readModel: ReadModel): BoundQuery[] {
   const attempts = readModel.collection(deliveryAttempts);
   return [
     bindQuery(routes.listDeliveries, ({ query, context: { ouId } }) => {
-      const { channel_id, trigger_id, lead_id, status, ...request } = query;
+      const { channel_id, trigger_id, lead_id, account_id, status, ...request } = query;
+      const subjectId = lead_id ?? account_id;
       const filter: Filter<DeliveryDocument> = {
         ou: uuidToBinary(ouId),
         ...(channel_id !== undefined && { channel: uuidToBinary(channel_id) }),
         ...(trigger_id !== undefined && { trigger: uuidToBinary(trigger_id) }),
-        ...(lead_id !== undefined && { lead: uuidToBinary(lead_id) }),
+        ...(subjectId !== undefined && { lead: uuidToBinary(subjectId) }),
         ...(status !== undefined && { status }),
       };
       return findPage(stored, {

@@ -1,5 +1,10 @@
 // The states of delivery: a notification on its way to a channel, and a channel's health.
-import type { FiredPayload, NotificationPayload, records } from '@lead-scoring/contracts';
+import type {
+  AccountFiredPayload,
+  FiredPayload,
+  NotificationPayload,
+  records,
+} from '@lead-scoring/contracts';
 
 export type FailureReason = records.FailureReason;
 export type PauseReason = records.ChannelPaused['reason'];
@@ -68,8 +73,17 @@ export function healthyChannel(ouId: string, channelId: string): ChannelHealth {
 }
 
 /** The data of a firing's notification; null for a test. */
-export function firedOf({ payload }: Pick<Notification, 'payload'>): FiredPayload['data'] | null {
+export function firedOf({
+  payload,
+}: Pick<Notification, 'payload'>): (FiredPayload | AccountFiredPayload)['data'] | null {
   return payload.type === 'channel.test' ? null : payload.data;
+}
+
+/** The id of the lead or account that a notification is about; undefined for a test. */
+export function subjectIdOf(notification: Pick<Notification, 'payload'>): string | undefined {
+  const fired = firedOf(notification);
+  if (!fired) return undefined;
+  return 'account' in fired ? fired.account.id : fired.lead.id;
 }
 
 /** Whether a notification is a test of its channel; a test is attempted once. */

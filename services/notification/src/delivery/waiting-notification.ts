@@ -1,11 +1,12 @@
 // A pending notification with only the fields by which the deliverer orders it.
-import { firedOf, isTest, type Notification } from './state.js';
+import { isTest, subjectIdOf, type Notification } from './state.js';
 
 export interface WaitingNotification {
   readonly notification_id: string;
   readonly ou_id: string;
   readonly channel_id: string;
-  readonly lead_id: string | null;
+  /** The lead or account that it is about; null for a test. */
+  readonly subject_id: string | null;
   /** Due time, in milliseconds since 1970. */
   readonly due: number;
   /** Offset of the notification's last event: orders notifications with the same due time. */
@@ -19,7 +20,7 @@ export function waitingOf(notification: Notification, offset: number): WaitingNo
     notification_id,
     ou_id,
     channel_id,
-    lead_id: firedOf(notification)?.lead.id ?? null,
+    subject_id: subjectIdOf(notification) ?? null,
     due: Date.parse(due_at),
     offset,
     test: isTest(notification),

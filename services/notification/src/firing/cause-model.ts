@@ -28,9 +28,6 @@ export function causeOfEvent({
 
 /** The cause of a firing on a decision that no event caused: the reason in place of an event. */
 export function causeOfDecision(decision: records.ScoreAdjusted, source: Source): Cause<MilestoneCause> {
-  const changed = decision.adjustments.flatMap(({ rule_id, points }) =>
-    rule_id !== undefined && points !== 0 ? [rule_id] : [],
-  );
   return {
     id: positionText(source),
     form: {
@@ -38,9 +35,18 @@ export function causeOfDecision(decision: records.ScoreAdjusted, source: Source)
       event_type: null,
       reason: reasonOf(decision),
       timestamp: momentOfAdjustments({ ...decision, scored_events: [] }),
-      rule_ids: distinct(changed),
+      rule_ids: distinctRuleIds(decision.adjustments),
     },
   };
+}
+
+/** The rules whose points changed. */
+export function distinctRuleIds(
+  adjustments: readonly { readonly rule_id?: string | undefined; readonly points: number }[],
+): string[] {
+  return distinct(
+    adjustments.flatMap(({ rule_id, points }) => (rule_id !== undefined && points !== 0 ? [rule_id] : [])),
+  );
 }
 
 function distinct(ids: readonly string[]): string[] {

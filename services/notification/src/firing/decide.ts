@@ -1,6 +1,6 @@
 // Decides which triggers a lead's events fire, re-arm or silence. Pure: times come with the records, and the only inputs are the
 // lead's state and the configuration in force.
-import type { MilestoneCause, records } from '@lead-scoring/contracts';
+import type { LeadScoreType, MilestoneCause, records } from '@lead-scoring/contracts';
 import {
   heldInRange,
   leadMatches,
@@ -68,7 +68,7 @@ export function decideScored(
       for (const milestone of crossedBy(step, scored, triggers)) {
         const cause = event ? causeOfEvent(event) : causeWithoutEvent;
         if (cause && isSelected(milestone, lead && leadAt(lead, scored, after), scored.decided_at))
-          crossMilestone(decision, milestone, step, cause);
+          crossMilestone(decision, milestone, step, { cause, scoreType: scoreTypeOf(scored) });
       }
       if (event) observeGain(decision, { ...step, event }, triggers);
     }
@@ -192,7 +192,7 @@ function crossMilestone(
   decision: DecisionBuilder,
   { trigger, line, levels }: CompiledMilestone,
   step: ScoreStep,
-  cause: Cause<MilestoneCause>,
+  { cause, scoreType }: { cause: Cause<MilestoneCause>; scoreType: LeadScoreType },
 ): void {
   const { disarmed } = decision.memoryOf(trigger);
   if (disarmed !== null && !isRearmedBy(line, step.before)) return;
@@ -202,7 +202,7 @@ function crossMilestone(
       ...fired,
       trigger: { ...fired.trigger, kind: 'milestone' },
       ...scoresOf(step),
-      score_type: trigger.score_type,
+      score_type: scoreType,
       threshold: line.threshold,
       ...(line.level !== null && {
         threshold_level: line.level,

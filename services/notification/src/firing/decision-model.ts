@@ -5,15 +5,10 @@ import type { SequenceTrigger, SurgeTrigger, Trigger } from '../configuration/st
 import type { Cause } from './cause-model.js';
 import { firingIdOf } from './id-model.js';
 import type { FiredDraft, FiringDraft, Source } from './messages.js';
-import { evolveLead, rememberedFirings, withGain, withMatch } from './evolve.js';
-import { noMemory, type Gain, type LeadState, type StepMatch, type TriggerMemory } from './state.js';
+import { evolveLead, withGain, withMatch } from './evolve.js';
+import { flood, isSilent, memorySince, recentFirings, silentUntil } from './memory-model.js';
+import type { Gain, LeadState, StepMatch, TriggerMemory } from './state.js';
 import type { CompiledTriggers } from './trigger-model.js';
-
-/** A trigger that fires for one lead more often than `firings` within `windowSeconds` is silent for `silenceSeconds`. */
-export const flood = { firings: rememberedFirings, windowSeconds: 600, silenceSeconds: 3_600 };
-
-/** Tolerated difference between the clocks of processes, in milliseconds. */
-const clockToleranceMs = 60_000;
 
 /** Maximum number of observations in one event. */
 const maximumObserved = 2_000;
@@ -66,15 +61,8 @@ export class DecisionBuilder {
   }
 
   /** The trigger's memory of the lead since its current definition: an older memory does not count. */
-  memoryOf({ id, since }: Trigger): TriggerMemory {
-    const memory = this.#state.memories.get(id);
-    if (!memory) return noMemory;
-    const { fired, disarmed, suppressed } = memory;
-    return {
-      fired: fired.filter(({ configuration_version }) => configuration_version >= since),
-      disarmed: disarmed !== null && disarmed >= since ? disarmed : null,
-      suppressed: suppressed && suppressed.configuration_version >= since ? suppressed : null,
-    };
+  memoryOf(trigger: Trigger): TriggerMemory {
+    return memorySince(trigger, this.#state.memories.get(trigger.id));
   }
 
   /** Ids of milestones that have fired and were not re-armed. */
@@ -99,14 +87,7 @@ export class DecisionBuilder {
   }
 
   isSilent(trigger: Trigger): boolean {
-    // A trigger does not fire for records from before its creation, which a service with a backlog still reads.
-    if (this.#now < Date.parse(trigger.created_at) - clockToleranceMs) return true;
-    const { fired, suppressed } = this.memoryOf(trigger);
-    const last = fired.at(-1);
-    return (
-      (suppressed !== null && this.#now < suppressed.until) ||
-      (last !== undefined && this.#now < last.at + cooldownSecondsOf(trigger) * 1_000)
-    );
+    return isSilent(trigger, this.memoryOf(trigger), this.#now);
   }
 
   addGain(gain: ObservedGain): void {
@@ -135,10 +116,9 @@ export class DecisionBuilder {
     drafted: (firing: FiringBase<Form>) => FiredDraft,
   ): void {
     if (this.isSilent(trigger)) return;
-    const earliest = this.#now - flood.windowSeconds * 1_000;
-    const recent = this.memoryOf(trigger).fired.filter(({ at }) => at > earliest);
-    if (recent.length >= flood.firings) {
-      this.#suppress(trigger, recent.length);
+    const recent = recentFirings(this.memoryOf(trigger), this.#now);
+    if (recent >= flood.firings) {
+      this.#suppress(trigger, recent);
       return;
     }
     const { id, name, channel_ids } = trigger;
@@ -163,7 +143,7 @@ export class DecisionBuilder {
         firings,
         window_seconds: flood.windowSeconds,
         at: this.at,
-        until: new Date(this.#now + flood.silenceSeconds * 1_000).toISOString(),
+        until: silentUntil(this.#now),
       },
     });
   }
@@ -193,8 +173,4 @@ export class DecisionBuilder {
     this.#recordObserved();
     return { events: this.#events, state: this.#state };
   }
-}
-
-function cooldownSecondsOf(trigger: Trigger): number {
-  return trigger.kind === 'milestone' ? trigger.rearm.cooldown_seconds : trigger.cooldown_seconds;
 }

@@ -1,4 +1,5 @@
-// The documents of firing: each lead's state, firings, and suppressions (times in which a trigger is silent for a lead).
+// The documents of firing: each lead's state, firings, and suppressions (times in which a trigger is silent for a lead
+// or an account).
 import type { records, TriggerKind } from '@lead-scoring/contracts';
 import { leadKey } from '@lead-scoring/explanations';
 import {
@@ -25,6 +26,7 @@ export interface FiredDocument {
   ou: Binary;
   kind: TriggerKind;
   trigger: Binary;
+  /** The lead or, of a firing for an account, the account. */
   lead: Binary;
   fired_at: Date;
   /** The event's payload as on the log, by `storedJson`. */
@@ -72,13 +74,15 @@ export function toLeadState(
   return { ou_id, lead_id, ...unpackState(content) };
 }
 
-export function toFiredDocument({ payload }: FiredEvent, json: Buffer, partition: number): FiredDocument {
+type AnyFired = FiredEvent['payload'] | records.AccountMilestoneFired;
+
+export function toFiredDocument(payload: AnyFired, json: Buffer, partition: number): FiredDocument {
   return {
     _id: uuidToBinary(payload.firing_id),
     ou: uuidToBinary(payload.ou_id),
     kind: payload.trigger.kind,
     trigger: uuidToBinary(payload.trigger.id),
-    lead: uuidToBinary(payload.lead_id),
+    lead: uuidToBinary(idIn(payload)),
     fired_at: new Date(payload.fired_at),
     json: storedJson(json),
     partition,
@@ -86,11 +90,12 @@ export function toFiredDocument({ payload }: FiredEvent, json: Buffer, partition
 }
 
 export function toSuppressionDocument(
-  { ou_id, lead_id, trigger, at, until }: records.TriggerSuppressed,
+  suppressed: records.TriggerSuppressed | records.AccountTriggerSuppressed,
   place: { partition: number; offset: number },
 ): SuppressionDocument {
+  const { ou_id, trigger, at, until } = suppressed;
   return {
-    _id: suppressionKey(trigger.id, lead_id),
+    _id: suppressionKey(trigger.id, idIn(suppressed)),
     ou: uuidToBinary(ou_id),
     trigger: uuidToBinary(trigger.id),
     at: new Date(at),
@@ -99,7 +104,12 @@ export function toSuppressionDocument(
   };
 }
 
-/** Identifies a trigger and the lead for which it is silent. */
-export function suppressionKey(triggerId: string, leadId: string): Binary {
-  return new Binary(Buffer.from((triggerId + leadId).replaceAll('-', ''), 'hex'), 0);
+/** The id of the lead or account. */
+function idIn(event: { lead_id: string } | { account_id: string }): string {
+  return 'account_id' in event ? event.account_id : event.lead_id;
+}
+
+/** Identifies a trigger and the lead or account for which it is silent. */
+export function suppressionKey(triggerId: string, id: string): Binary {
+  return new Binary(Buffer.from((triggerId + id).replaceAll('-', ''), 'hex'), 0);
 }

@@ -2,11 +2,9 @@
 import { eventTypeKey, type records } from '@lead-scoring/contracts';
 import type { FiringDraft, Source } from './messages.js';
 import { forgetLead } from './forget-model.js';
+import { withFired } from './memory-model.js';
 import { noMemory, type LeadState, type TriggerMemory } from './state.js';
 import { remember } from './timeline-model.js';
-
-/** Number of firings per trigger and lead in the state: as many as the flood limit counts. */
-export const rememberedFirings = 20;
 
 export function evolveLead(state: LeadState, event: FiringDraft): LeadState {
   const { source } = event.payload;
@@ -95,7 +93,7 @@ function withFiring(
   change: Partial<TriggerMemory>,
 ): LeadState {
   const before = state.memories.get(trigger.id)?.fired ?? [];
-  const fired = [...before, { at: Date.parse(fired_at), configuration_version }].slice(-rememberedFirings);
+  const fired = withFired(before, { fired_at, configuration_version });
   return withMemory(state, { source }, trigger.id, { fired, ...change });
 }
 

@@ -111,7 +111,7 @@ export class FiringStore {
 
   #show({ event, json, offset }: RecordedFiring): void {
     const { partition } = this;
-    if (isFired(event)) this.#fired.put(toFiredDocument(event, json, partition));
+    if (isFired(event)) this.#fired.put(toFiredDocument(event.payload, json, partition));
     else if (event.type === 'TriggerSuppressed')
       this.#suppressions.put(toSuppressionDocument(event.payload, { partition, offset }));
   }

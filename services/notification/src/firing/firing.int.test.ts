@@ -929,6 +929,7 @@ describe('over HTTP', () => {
         ingestedSince: async function* () {
           yield await Promise.resolve(eventsIngested([act('a', 'A', 0), act('b', 'B', 1)], 1));
         },
+        simulateAccount: () => Promise.reject(new Error('no trigger here is by account score')),
         now: () => new Date(second(25)),
         history: bounds,
       }),

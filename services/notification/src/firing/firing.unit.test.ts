@@ -33,7 +33,7 @@ import type { FiringDraft } from './messages.js';
 import { evolveLead } from './evolve.js';
 import { initialLeadState, type LeadState } from './state.js';
 import { compileTriggers } from './trigger-model.js';
-import { flood } from './decision-model.js';
+import { flood } from './memory-model.js';
 
 /** Records in the order of the log; `takenAt` in seconds after the beginning. */
 interface Taken {

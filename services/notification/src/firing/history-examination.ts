@@ -14,25 +14,38 @@ export interface Range {
   to: string;
 }
 
-/** Maximum number of firings, or of leads, in one answer. */
+/** Maximum number of firings, or of leads or accounts, in one answer. */
 export const maximumListed = 100;
 
 export type DraftPayload<Type extends FiredDraft['type']> = Extract<FiredDraft, { type: Type }>['payload'];
 
-export interface ExaminationResult<Type extends FiredDraft['type']> extends Pick<
+/** A firing of a simulation, as far as the examination reads it. */
+export interface ExaminedFiring {
+  readonly cause: { readonly timestamp: string };
+}
+
+/** The firings among these events. */
+export function firingsIn<Type extends FiredDraft['type']>(
+  events: readonly FiringDraft[],
+): DraftPayload<Type>[] {
+  return events.filter((event) => isFired(event)).map(({ payload }) => payload as DraftPayload<Type>);
+}
+
+export interface ExaminationResult<Firing extends ExaminedFiring> extends Pick<
   routeDeclarations.SimulatedMilestones,
   'total' | 'leads' | 'leads_examined' | 'events_examined' | 'truncated'
 > {
   /** The newest first. */
-  firings: DraftPayload<Type>[];
+  firings: Firing[];
 }
 
-export class HistoryExamination<Type extends FiredDraft['type']> {
+/** Its leads are accounts where the trigger is by account score. */
+export class HistoryExamination<Firing extends ExaminedFiring> {
   /** The time bound, on the clock of `performance.now()`. */
   readonly #until: number;
   readonly #leads = new Set<string>();
   readonly #firingsByLead = new Map<string, number>();
-  #firings: DraftPayload<Type>[] = [];
+  #firings: Firing[] = [];
   #total = 0;
   #examined = 0;
   #truncated = false;
@@ -59,27 +72,28 @@ export class HistoryExamination<Type extends FiredDraft['type']> {
     this.#truncated = true;
   }
 
-  /** Adds the firings among these events that are in the range. */
-  add(events: readonly FiringDraft[]): void {
-    for (const event of events) {
-      if (!isFired(event)) continue;
-      const { lead_id, cause } = event.payload;
-      if (cause.timestamp < this.range.from || cause.timestamp >= this.range.to) continue;
+  /** Adds the firings of a lead that are in the range. */
+  add(leadId: string, firings: readonly Firing[]): void {
+    for (const firing of firings) {
+      const { timestamp } = firing.cause;
+      if (timestamp < this.range.from || timestamp >= this.range.to) continue;
       this.#total += 1;
-      this.#firingsByLead.set(lead_id, (this.#firingsByLead.get(lead_id) ?? 0) + 1);
-      this.#firings.push(event.payload as DraftPayload<Type>);
+      this.#firingsByLead.set(leadId, (this.#firingsByLead.get(leadId) ?? 0) + 1);
+      this.#firings.push(firing);
     }
     if (this.#firings.length > 100 * maximumListed) this.#firings = this.#newest();
   }
 
-  /** Drops the firings of a lead that was deleted. */
-  forget(leadId: string): void {
+  /**
+   * Drops the firings of a lead that was deleted.
+   * @param isOf whether a firing is for the lead
+   */
+  forget(leadId: string, isOf: (firing: Firing) => boolean): void {
     this.#total -= this.#firingsByLead.get(leadId) ?? 0;
-    if (this.#firingsByLead.delete(leadId))
-      this.#firings = this.#firings.filter(({ lead_id }) => lead_id !== leadId);
+    if (this.#firingsByLead.delete(leadId)) this.#firings = this.#firings.filter((firing) => !isOf(firing));
   }
 
-  end(): ExaminationResult<Type> {
+  end(): ExaminationResult<Firing> {
     return {
       firings: this.#newest(),
       total: this.#total,
@@ -90,7 +104,7 @@ export class HistoryExamination<Type extends FiredDraft['type']> {
     };
   }
 
-  #newest(): DraftPayload<Type>[] {
+  #newest(): Firing[] {
     return this.#firings
       .sort((a, b) =>
         a.cause.timestamp < b.cause.timestamp ? 1 : a.cause.timestamp > b.cause.timestamp ? -1 : 0,

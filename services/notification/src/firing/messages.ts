@@ -34,8 +34,8 @@ export const firingReads = {
     AccountRuleUpdated: 'ignored',
     AccountRulesActivationChanged: 'ignored',
     AccountRollUpSet: 'ignored',
-    // Triggers watch the scores of leads.
     LeadContributed: 'ignored',
+    // Triggers by account score are a capability of their own.
     AccountScored: 'ignored',
     ProfileLevelsSet: 'ignored',
     ScoringGridSet: 'ignored',

@@ -3,7 +3,13 @@ import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ExplanationReader } from '@lead-scoring/explanations';
 import { heldInRange, pointsOfEvent, scoredEventsOf, scoreTypeOf } from '@lead-scoring/scoring-domain';
 import type { SurgeTrigger } from '../configuration/state.js';
-import { HistoryExamination, maximumListed, type HistoryBounds, type Range } from './history-examination.js';
+import {
+  HistoryExamination,
+  maximumListed,
+  type DraftPayload,
+  type HistoryBounds,
+  type Range,
+} from './history-examination.js';
 import { compileAlone, type CompiledTriggers } from './trigger-model.js';
 
 /** A lead's points within the window, and its score after the last examined decision. */
@@ -26,7 +32,7 @@ export async function previewSurge(
     to: new Date(now.getTime() + 1).toISOString(),
   };
   const triggers = compileAlone(trigger);
-  const examination = new HistoryExamination<'SurgeFired'>(range, bounds);
+  const examination = new HistoryExamination<DraftPayload<'SurgeFired'>>(range, bounds);
   const gains = new Map<string, WindowGain>();
   for await (const decision of explanations.decisionsOf(trigger.ou_id)) {
     if (scoreTypeOf(decision) !== 'engagement') continue;

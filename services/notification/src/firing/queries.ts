@@ -13,6 +13,7 @@ import {
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { findTrigger } from '../configuration/queries.js';
 import type { ConfigurationReader } from '../configuration/reader.js';
+import type { MilestoneTrigger } from '../configuration/state.js';
 import type { ScoringReader } from '../levels/reader.js';
 import type { CatchUp } from '../explanations/catch-up.js';
 import { firedEvents, suppressions, type FiredDocument } from './documents.js';
@@ -27,6 +28,12 @@ export interface FiringQueriesDependencies {
   readModel: ReadModel;
   explanations: ExplanationReader;
   ingestedSince: IngestedSince;
+  /** Simulates a trigger by account score. */
+  simulateAccount: (
+    trigger: MilestoneTrigger,
+    range: Range,
+    bounds: HistoryBounds,
+  ) => Promise<routeDeclarations.SimulatedMilestones>;
   configurations: ConfigurationReader;
   scoring: Pick<ScoringReader, 'now'>;
   /** Simulations wait for it, so that the newest decisions are in the history. */
@@ -38,11 +45,13 @@ export interface FiringQueriesDependencies {
   history: HistoryBounds;
 }
 
-type FiringPayload = records.MilestoneFired | records.SequenceFired | records.SurgeFired;
+type LeadFiring = records.MilestoneFired | records.SequenceFired | records.SurgeFired;
+type FiringPayload = LeadFiring | records.AccountMilestoneFired;
 
 interface FiringQuery {
   trigger_id?: string | undefined;
   lead_id?: string | undefined;
+  account_id?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
   page: number;
@@ -63,38 +72,32 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
   }
   return [
     bindQuery(routes.listMilestoneEvents, ({ query, context }) =>
-      listFired(dependencies, context.ouId, { ...query, kind: 'milestone' }, milestoneOf, (fired) => {
-        const { trigger, cause, score_type, threshold, threshold_level, previous_level, direction } = fired;
-        return {
-          trigger,
-          cause,
-          score_type,
-          threshold,
-          ...(threshold_level !== undefined && { threshold_level }),
-          ...(previous_level !== undefined && { previous_level }),
-          direction,
-        };
-      }),
+      listFired(dependencies, context.ouId, { ...query, kind: 'milestone' }, milestoneOf, (fired) =>
+        'account' in fired ? accountMilestone(fired) : leadMilestone(fired),
+      ),
     ),
     bindQuery(routes.listSequenceEvents, ({ query, context }) =>
       listFired(dependencies, context.ouId, { ...query, kind: 'sequence' }, sequenceOf, (fired) => {
         const { trigger, cause, steps } = fired;
-        return { trigger, cause, steps };
+        return { ...leadValues(fired), trigger, cause, steps };
       }),
     ),
     bindQuery(routes.listSurgeEvents, ({ query, context }) =>
       listFired(dependencies, context.ouId, { ...query, kind: 'surge' }, surgeOf, (fired) => {
         const { trigger, cause, score_type, threshold, window_seconds, gained, from, to, event_count } =
           fired;
-        return { trigger, cause, score_type, threshold, window_seconds, gained, from, to, event_count };
+        const window = { window_seconds, gained, from, to, event_count };
+        return { ...leadValues(fired), trigger, cause, score_type, threshold, ...window };
       }),
     ),
     bindQuery(routes.simulateTrigger, async ({ params, body, context }) => {
       const trigger = await triggerToSimulate(context.ouId, 'milestone', params.id);
+      const range = rangeOf(body, now());
+      if (trigger.score_type === 'account') return dependencies.simulateAccount(trigger, range, history);
       return simulateMilestone(
         { explanations, scoring: await scoring.now(context.ouId) },
         trigger,
-        rangeOf(body, now()),
+        range,
         history,
       );
     }),
@@ -113,22 +116,48 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
   ];
 }
 
-const milestoneOf = ({ json }: FiredDocument) => readJson(json) as unknown as records.MilestoneFired;
+const milestoneOf = ({ json }: FiredDocument) =>
+  readJson(json) as unknown as records.MilestoneFired | records.AccountMilestoneFired;
 const sequenceOf = ({ json }: FiredDocument) => readJson(json) as unknown as records.SequenceFired;
 const surgeOf = ({ json }: FiredDocument) => readJson(json) as unknown as records.SurgeFired;
+
+/** The fields of a firing for a lead, whatever the kind of its trigger. */
+function leadValues({ lead, score, previous_score, level, top_drivers }: LeadFiring) {
+  return { lead, score, previous_score, level, top_drivers };
+}
+
+function leadMilestone(fired: records.MilestoneFired) {
+  const { trigger, cause, score_type, threshold, threshold_level, previous_level, direction } = fired;
+  return {
+    ...leadValues(fired),
+    trigger,
+    cause,
+    score_type,
+    threshold,
+    ...(threshold_level !== undefined && { threshold_level }),
+    ...(previous_level !== undefined && { previous_level }),
+    direction,
+  };
+}
+
+function accountMilestone(fired: records.AccountMilestoneFired) {
+  const { account, score, previous_score, trigger, cause, score_type, threshold, direction } = fired;
+  return { account, score, previous_score, trigger, cause, score_type, threshold, direction };
+}
 
 async function listFired<Payload extends FiringPayload, Values>(
   { readModel, deliveriesOf }: FiringQueriesDependencies,
   ouId: string,
-  { kind, trigger_id, lead_id, from, to, ...request }: FiringQuery & { kind: TriggerKind },
+  { kind, trigger_id, lead_id, account_id, from, to, ...request }: FiringQuery & { kind: TriggerKind },
   read: (document: FiredDocument) => Payload,
   valuesOf: (fired: Payload) => Values,
 ) {
+  const subjectId = lead_id ?? account_id;
   const filter: Filter<FiredDocument> = {
     ou: uuidToBinary(ouId),
     kind,
     ...(trigger_id !== undefined && { trigger: uuidToBinary(trigger_id) }),
-    ...(lead_id !== undefined && { lead: uuidToBinary(lead_id) }),
+    ...(subjectId !== undefined && { lead: uuidToBinary(subjectId) }),
     ...((from !== undefined || to !== undefined) && {
       fired_at: {
         ...(from !== undefined && { $gte: new Date(from) }),
@@ -144,15 +173,10 @@ async function listFired<Payload extends FiringPayload, Values>(
   });
   const deliveries = await deliveriesOf(found.map(({ firing_id }) => firing_id));
   const data = found.map((fired) => {
-    const { firing_id, lead, score, previous_score, level, top_drivers, fired_at, channel_ids } = fired;
+    const { firing_id, fired_at, channel_ids } = fired;
     const known = new Map((deliveries.get(firing_id) ?? []).map((delivery) => [delivery.id, delivery]));
     return {
       id: firing_id,
-      lead,
-      score,
-      previous_score,
-      level,
-      top_drivers,
       fired_at,
       deliveries: channel_ids.map((channel_id): Delivery => {
         const id = notificationIdOf(firing_id, channel_id);

@@ -16,18 +16,24 @@ import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger } from '../configu
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
 import { filteredLeadOf } from './filtered-leads.js';
 import {
+  firingsIn,
   HistoryExamination,
   type DraftPayload,
   type ExaminationResult,
+  type ExaminedFiring,
   type HistoryBounds,
   type Range,
 } from './history-examination.js';
-import type { FiredDraft } from './messages.js';
 import { initialLeadState, type LeadState } from './state.js';
 import { compileAlone, type CompiledTriggers } from './trigger-model.js';
 
 /** The event time of an event is at most this far after its receipt. */
 const dayMs = 24 * 3_600_000;
+
+/** The simulation of a trigger by a score of leads. */
+export interface SimulatedLeadMilestones extends Omit<routeDeclarations.SimulatedMilestones, 'data'> {
+  data: Extract<routeDeclarations.SimulatedMilestones['data'][number], { lead: unknown }>[];
+}
 
 /** @param scoring the OU's current levels and filters, with which a trigger that names one is simulated */
 export async function simulateMilestone(
@@ -35,7 +41,7 @@ export async function simulateMilestone(
   trigger: MilestoneTrigger,
   range: Range,
   bounds: HistoryBounds,
-): Promise<routeDeclarations.SimulatedMilestones> {
+): Promise<SimulatedLeadMilestones> {
   const triggers = compileAlone(trigger, { ...levelsIn(scoring), filters: scoring });
   const examined = await simulateScored<'MilestoneFired'>(
     explanations,
@@ -100,7 +106,7 @@ export async function simulateSequence(
 ): Promise<routeDeclarations.SimulatedSequences> {
   const triggers = compileAlone(trigger);
   const states = new Map<string, LeadState>();
-  const examination = new HistoryExamination<'SequenceFired'>(range, bounds);
+  const examination = new HistoryExamination<DraftPayload<'SequenceFired'>>(range, bounds);
   const written = new Date(Date.parse(range.from) - trigger.window_seconds * 1_000 - dayMs);
   const reading = new AbortController();
   const deadline = setTimeout(() => {
@@ -111,7 +117,7 @@ export async function simulateSequence(
       if (payload.ou_id !== trigger.ou_id) continue;
       if ('deletion_id' in payload) {
         states.delete(payload.lead_id);
-        examination.forget(payload.lead_id);
+        examination.forget(payload.lead_id, ({ lead_id }) => lead_id === payload.lead_id);
         continue;
       }
       if (!examination.goesOn(payload.lead_id, payload.events)) break;
@@ -121,7 +127,7 @@ export async function simulateSequence(
         const before = states.get(payload.lead_id) ?? initialLeadState(trigger.ou_id, payload.lead_id);
         const { events, state } = decideIngested(one, nextOf('ingest.events', before), before, triggers);
         states.set(payload.lead_id, state);
-        examination.add(events);
+        examination.add(payload.lead_id, firingsIn<'SequenceFired'>(events));
       }
     }
     if (reading.signal.aborted) examination.cutShort();
@@ -145,8 +151,8 @@ async function simulateScored<Type extends 'MilestoneFired' | 'SurgeFired'>(
   triggers: CompiledTriggers,
   range: Range,
   bounds: HistoryBounds,
-): Promise<ExaminationResult<Type>> {
-  const examination = new HistoryExamination<Type>(range, bounds);
+): Promise<ExaminationResult<DraftPayload<Type>>> {
+  const examination = new HistoryExamination<DraftPayload<Type>>(range, bounds);
   let state = initialLeadState(ouId, '');
   let account: LeadAccount | null = null;
   for await (const decision of explanations.decisionsOf(ouId)) {
@@ -160,17 +166,17 @@ async function simulateScored<Type extends 'MilestoneFired' | 'SurgeFired'>(
       if (one.decided_at >= range.to || !concernsScored(one, triggers)) continue;
       const decided = decideScored(one, nextOf('scoring.events', state), state, triggers, lead);
       state = decided.state;
-      examination.add(decided.events);
+      examination.add(decision.lead_id, firingsIn<Type>(decided.events));
     }
   }
   return examination.end();
 }
 
-async function answerOf<Type extends FiredDraft['type'], Values>(
+async function answerOf<Firing extends ExaminedFiring & { readonly lead_id: string }, Values>(
   explanations: Pick<ExplanationReader, 'names'>,
   ouId: string,
-  { firings, ...examined }: ExaminationResult<Type>,
-  valuesOf: (firing: DraftPayload<Type>) => Values,
+  { firings, ...examined }: ExaminationResult<Firing>,
+  valuesOf: (firing: Firing) => Values,
 ) {
   const names = await explanations.names(ouId, [...new Set(firings.map(({ lead_id }) => lead_id))]);
   return {

@@ -4,8 +4,8 @@
 import {
   compileFilters,
   eventTypeKey,
+  type AnyScoreType,
   type LeadFilterGroup,
-  type LeadScoreType,
   type MetadataTest,
 } from '@lead-scoring/contracts';
 import {
@@ -81,7 +81,7 @@ export interface CompiledTriggers {
   readonly version: number;
   /** What events of a type concern: events change the engagement score. */
   of(eventType: string): TriggersOfType;
-  ofScore(scoreType: LeadScoreType): MilestonesOfScore;
+  ofScore(scoreType: AnyScoreType): MilestonesOfScore;
 }
 
 /** @param scoring a milestone by a level that is not in it is left out */
@@ -94,6 +94,7 @@ export function compileTriggers(
   const scores = {
     engagement: milestonesOfScore(ofScore(placed, 'engagement')),
     profile: milestonesOfScore(ofScore(placed, 'profile')),
+    account: milestonesOfScore(ofScore(placed, 'account')),
   };
   return {
     version: configuration.version,
@@ -102,7 +103,7 @@ export function compileTriggers(
   };
 }
 
-function ofScore(placed: readonly CompiledMilestone[], scoreType: LeadScoreType): CompiledMilestone[] {
+function ofScore(placed: readonly CompiledMilestone[], scoreType: AnyScoreType): CompiledMilestone[] {
   return placed.filter(({ trigger }) => trigger.score_type === scoreType);
 }
 
@@ -139,7 +140,12 @@ function placedMilestones(
     if (trigger.kind !== 'milestone') return [];
     const line = lineOf(trigger, levels);
     if (!line) return [];
-    const milestone = { trigger, line, levels: levelsOfScore(levels, trigger.score_type) };
+    const { score_type } = trigger;
+    const milestone = {
+      trigger,
+      line,
+      levels: score_type === 'account' ? [] : levelsOfScore(levels, score_type),
+    };
     if (trigger.filter_id === undefined) return [milestone];
     const saved = filters?.filters.get(trigger.filter_id.toLowerCase());
     const filter = filters && saved ? { conditions: saved.conditions, configuration: filters } : null;

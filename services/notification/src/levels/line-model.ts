@@ -16,7 +16,9 @@ export function lineOf(
   levels: ScoreLevels,
 ): Line | null {
   if (score_threshold !== undefined) return { threshold: score_threshold, level: null, direction, rearm };
-  const level = name === undefined ? undefined : levelOfName(levelsOfScore(levels, score_type), name);
+  // Accounts have no levels.
+  if (name === undefined || score_type === 'account') return null;
+  const level = levelOfName(levelsOfScore(levels, score_type), name);
   if (!level || level.min_score === null) return null;
   return { threshold: level.min_score, level: level.name, direction, rearm };
 }

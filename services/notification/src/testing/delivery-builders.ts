@@ -1,5 +1,11 @@
 // Builds notifications, channels and attempts for tests of delivery.
-import { nameBasedId, type FiredPayload, type records } from '@lead-scoring/contracts';
+import {
+  nameBasedId,
+  type AccountFiredPayload,
+  type FiredPayload,
+  type NotifiedAccount,
+  type records,
+} from '@lead-scoring/contracts';
 import type { Channel } from '../configuration/state.js';
 
 const namespace = '6f3c1c1e-6a0e-4b0e-9a57-6b1a4d1f0a11';
@@ -60,6 +66,37 @@ export function levelPayload(
     type: 'lead.level_changed',
     timestamp,
     data: { ...rest, trigger, level: 'Hot', previous_level: 'Warm', threshold_level: 'Hot', ...change },
+  };
+}
+
+export const notifiedAccount = (name: string, change: Partial<NotifiedAccount> = {}): NotifiedAccount => ({
+  id: idOf(name),
+  name: 'Acme Corporation',
+  account_kind: 'domain',
+  account_key: 'acme.com',
+  leads: 3,
+  ...change,
+});
+
+/** An account whose score rose above a threshold. */
+export function accountPayload(change: Partial<AccountFiredPayload['data']> = {}): AccountFiredPayload {
+  return {
+    type: 'account.milestone.fired',
+    timestamp: startTime,
+    data: {
+      firing_id: idOf('firing'),
+      trigger: { id: idOf('trigger'), name: 'Hot accounts', kind: 'milestone' },
+      account: notifiedAccount('acme'),
+      score: 1_287,
+      previous_score: 962,
+      score_type: 'account',
+      threshold: 1_000,
+      direction: 'up',
+      cause: { event_id: null, event_type: null, reason: 'leads', rule_ids: [] },
+      unit_id: ouId,
+      position: 'scoring.events:3:1042',
+      ...change,
+    },
   };
 }
 

@@ -17,7 +17,7 @@ import { publishedLimits, type ChannelLimits } from '../delivery/limits.js';
 import { publishedPolicy, type DeliveryPolicy } from '../delivery/schedule-model.js';
 import type { AttemptResult, DestinationType } from '../delivery/senders/sender.js';
 import { createSlots, type Slots } from '../delivery/slots.js';
-import { healthyChannel, type ChannelHealth, type Notification } from '../delivery/state.js';
+import { healthyChannel, subjectIdOf, type ChannelHealth, type Notification } from '../delivery/state.js';
 import { waitingOf } from '../delivery/waiting-notification.js';
 import { channelOf, idOf, requestOf } from './delivery-builders.js';
 import { createVirtualClock, settled, type VirtualClock } from './virtual-clock.js';
@@ -139,7 +139,7 @@ export function startSimulation({
           const one: Sent = {
             channel: channel.name,
             notification_id,
-            lead_id: notification.payload.type === 'channel.test' ? null : notification.payload.data.lead.id,
+            lead_id: subjectIdOf(notification) ?? null,
             at: clock.now() - start,
             nth: sent.filter((other) => other.notification_id === notification_id).length,
           };

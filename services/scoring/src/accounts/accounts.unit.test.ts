@@ -246,6 +246,28 @@ describe('an account', () => {
     );
   });
 
+  test('has the name that events gave in each of its decisions, and none there that is its key', () => {
+    const world = new AccountWorld(start);
+    const namesAfter = (name: LeadName, account?: JsonObject) => {
+      world.ingest([events(name, [{ event_type: 'Demo', ...(account && { metadata: { account } }) }])]);
+      world.settle();
+      return world.log.flatMap(({ type, payload }) =>
+        type === 'AccountScored' ? [payload.account_name] : [],
+      );
+    };
+    expect(namesAfter('ada')).toEqual([undefined]);
+    expect(namesAfter('ada', { domain: 'acme.com', name: 'Acme Corporation' })).toEqual([
+      undefined,
+      'Acme Corporation',
+    ]);
+    expect(namesAfter('bob').at(-1)).toBe('Acme Corporation');
+    for (const name of ['ada', 'bob'] as const) world.ingest([deletion(name)]);
+    world.settle();
+    const last = world.log.at(-1);
+    expect(last).toMatchObject({ type: 'AccountScored', payload: { leads: 0 } });
+    expect(last?.payload).not.toHaveProperty('account_name');
+  });
+
   test('is the same after a replay, and a replay of everything once more changes nothing', () => {
     fc.assert(
       fc.property(history, (steps) => {

@@ -13,7 +13,7 @@ import type { CompiledAccounts } from './compiled-model.js';
 import { isNewerValue } from './contribution-model.js';
 import { foldAccount } from './fold.js';
 import { leadsIn, noScores, rolledUp, withScores, type LeadScores } from './rollup-model.js';
-import { accountFields, type Account } from './state.js';
+import { accountFields, accountNameOf, type Account } from './state.js';
 
 export interface AccountSources {
   /** Null for an OU without account scoring, whose accounts have no points. */
@@ -112,6 +112,7 @@ function decidePart(
     account_kind,
     account_key,
     ...(account === null && { new_account: true }),
+    ...(leads > 0 && givenName({ account_key, values: withProfileChanges(account?.values ?? [], values) })),
     previous_score: account?.score ?? 0,
     score,
     leads,
@@ -123,6 +124,12 @@ function decidePart(
     decided_at,
     fire_triggers: commands.some(({ fire_triggers }) => fire_triggers),
   };
+}
+
+/** The account's name where it is not its key. */
+function givenName(account: Pick<Account, 'account_key' | 'values'>): { account_name?: string } {
+  const name = accountNameOf(account);
+  return name === account.account_key ? {} : { account_name: name.slice(0, 512).toWellFormed() };
 }
 
 /** The score after a change of an account's leads and values, and what it comes from. */

@@ -2,7 +2,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FiredPayload, NotificationPayload } from '@lead-scoring/contracts';
-import { firedPayload, idOf, levelPayload, ouId, startTime } from '../../testing/delivery-builders.js';
+import {
+  accountPayload,
+  firedPayload,
+  idOf,
+  levelPayload,
+  notifiedAccount,
+  ouId,
+  startTime,
+} from '../../testing/delivery-builders.js';
 import { noticeOf } from '../notice.js';
 import { oneLine } from '../text.js';
 import { emailMessage, recipientsOf } from './email.js';
@@ -29,6 +37,12 @@ const anyName = fc.oneof(
   fc.constantFrom(...hostileNames),
   fc.string({ unit: 'binary', minLength: 1, maxLength: 512 }),
 );
+
+const hostileAccount = (name: string) =>
+  accountPayload({
+    account: notifiedAccount('hostile', { name, account_kind: 'named', account_key: name.slice(0, 200) }),
+    trigger: { id: idOf('trigger'), name: name.slice(0, 100), kind: 'milestone' },
+  });
 
 function hostile(name: string): FiredPayload {
   return firedPayload({
@@ -156,6 +170,39 @@ describe('the title of a message', () => {
     expect(emailMessage(named, mail).html).toContain('Hot &lt;!channel&gt;');
   });
 
+  test('of an account names the account with its facts, and no lead', () => {
+    const up = noticeOf(accountPayload());
+    expect(up).toEqual({
+      title: 'Acme Corporation is up to 1,287 account points',
+      facts: [
+        { label: 'Account', value: 'Acme Corporation' },
+        { label: 'Domain', value: 'acme.com' },
+        { label: 'Leads', value: '3' },
+        { label: 'Account score', value: '1,287 (before: 962)' },
+        { label: 'Trigger', value: 'Hot accounts' },
+        { label: 'Cause', value: 'the scores of its leads changed' },
+      ],
+      reasons: [],
+      link: null,
+    });
+    const account = notifiedAccount('crm', { name: 'Crm-17', account_kind: 'named', account_key: 'Crm-17' });
+    const { cause } = accountPayload().data;
+    const byRule = { ...cause, reason: 'account_rule' as const };
+    const down = noticeOf(accountPayload({ account, score: 12, direction: 'down', cause: byRule }));
+    expect(down.title).toBe('Crm-17 is down to 12 account points');
+    expect(down.facts.map(({ label }) => label)).not.toContain('Key');
+    expect(down.facts).toContainEqual({ label: 'Cause', value: 'rules over the account changed its points' });
+    for (const text of [
+      JSON.stringify(slackMessage(up)),
+      JSON.stringify(teamsMessage(up)),
+      emailMessage(up, mail).text,
+      emailMessage(up, mail).html,
+    ]) {
+      expect(text).toContain('Acme Corporation is up to 1,287 account points');
+      expect(text).not.toMatch(/undefined|null<|Why this score/);
+    }
+  });
+
   test('of a test', () => {
     expect(noticeOf(testPayload)).toMatchObject({
       title: 'Test of the channel “Sales”',
@@ -174,8 +221,8 @@ describe('the title of a message', () => {
 describe('a Slack message', () => {
   test('mentions nobody, links nothing and stays within Slack’s limits, whatever the name of the lead', () => {
     fc.assert(
-      fc.property(anyName, (name) => {
-        const { text, blocks } = slackMessage(noticeOf(hostile(name)));
+      fc.property(anyName, fc.constantFrom(hostile, hostileAccount), (name, payloadOf) => {
+        const { text, blocks } = slackMessage(noticeOf(payloadOf(name)));
         expect(text).not.toMatch(/[<>]/);
         for (const block of blocks) {
           const texts = 'fields' in block ? block.fields : [block.text];
@@ -208,8 +255,8 @@ describe('a Slack message', () => {
 describe('a Teams card', () => {
   test('is at most 28 KB and has all text in text runs, in which no markdown is read', () => {
     fc.assert(
-      fc.property(anyName, (name) => {
-        const message = teamsMessage(noticeOf(hostile(name)));
+      fc.property(anyName, fc.constantFrom(hostile, hostileAccount), (name, payloadOf) => {
+        const message = teamsMessage(noticeOf(payloadOf(name)));
         expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(maximumCardBytes);
         const [{ content }] = message.attachments;
         for (const { type, inlines } of content.body) {
@@ -231,8 +278,8 @@ describe('a Teams card', () => {
 describe('an e-mail', () => {
   test('has a subject of one line and no markup from lead data, whatever the name of the lead', () => {
     fc.assert(
-      fc.property(anyName, (name) => {
-        const { subject, html, headers, messageId } = emailMessage(noticeOf(hostile(name)), mail);
+      fc.property(anyName, fc.constantFrom(hostile, hostileAccount), (name, payloadOf) => {
+        const { subject, html, headers, messageId } = emailMessage(noticeOf(payloadOf(name)), mail);
         for (const header of [subject, messageId, ...Object.values(headers)])
           // eslint-disable-next-line no-control-regex
           expect(header).not.toMatch(/[\u0000-\u001f\u007f]/);
