@@ -123,6 +123,8 @@ function receive(req: IncomingMessage, options: BodyOptions): Promise<Buffer> {
   const { maximumBytes, leastRate = leastUploadRate } = options;
   const announced = Number(req.headers['content-length'] ?? 0);
   if (announced > maximumBytes) return Promise.reject(tooLarge(maximumBytes));
+  // The connection may have ended while authentication waited for a server; its events do not come again.
+  if (req.destroyed && !req.readableEnded) return Promise.reject(incomplete(undefined));
   return new Promise((resolve, reject) => {
     const held = new HeldBytes(options);
     const stopWatching = watchRate(

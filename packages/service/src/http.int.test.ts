@@ -170,6 +170,26 @@ describe('bodies', () => {
     unfinished.destroy();
   });
 
+  test('a body whose client goes before it is read is incomplete, not slow', async () => {
+    const app = express();
+    const read = new Promise<unknown>((resolve) => {
+      app.post('/', (req, res) => {
+        res.once('close', () => {
+          setImmediate(() => {
+            resolve(
+              readBody(req, { maximumBytes, types: ['application/json'] }).catch((error: unknown) => error),
+            );
+          });
+        });
+      });
+    });
+    const served = await serve(app);
+    const leaving = connect(served.port, '127.0.0.1');
+    leaving.write(head('/', 'Content-Length: 100') + '{');
+    setTimeout(() => leaving.destroy(), 50);
+    expect(await read).toMatchObject({ code: 'incomplete_body' });
+  });
+
   test('JSON is taken plain and with gzip, with a charset and a byte order mark', async () => {
     const value = { a: ['😀', 1.5, null], __proto__x: true };
     for (const response of [

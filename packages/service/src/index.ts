@@ -11,6 +11,7 @@ export {
   type JsonOptions,
   type LeastRate,
 } from './body.js';
+export { onceClosed } from './closed-response.js';
 export {
   defineComponent,
   startInOrder,

@@ -4,6 +4,7 @@ import express, { type Express, type Request, type RequestHandler } from 'expres
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { readJson } from './body.js';
+import { onceClosed } from './closed-response.js';
 import type { Component } from './component.js';
 import { livenessHandler, readinessHandler, type HealthCheck } from './health.js';
 import { createHttpServer, type ListeningServer } from './http-server.js';
@@ -163,9 +164,10 @@ async function inputOf<Route extends QueryRoute>(
 
 function contextOf(req: Request, claims: InternalClaims): Omit<QueryContext, 'ouId'> {
   const gone = new AbortController();
-  req.res?.once('close', () => {
-    gone.abort();
-  });
+  if (req.res)
+    onceClosed(req.res, () => {
+      gone.abort();
+    });
   return {
     organisationId: claims.organisation_id,
     credentialId: claims.credential_id,

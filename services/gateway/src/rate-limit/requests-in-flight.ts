@@ -1,6 +1,6 @@
 // Bounds the requests in flight of a credential and of an organisation at an instance: each holds a connection and memory, at any
 // rate.
-import type { ProblemError } from '@lead-scoring/service';
+import { onceClosed, type ProblemError } from '@lead-scoring/service';
 import type { Request, RequestHandler } from 'express';
 import { callerOf } from '../edge/request.js';
 import { problem } from '../problem.js';
@@ -23,7 +23,7 @@ export function limitRequestsInFlight({ perCredential, perOrganisation }: InFlig
     }
     credentials.begin(credentialId);
     organisations.begin(organisationId);
-    res.once('close', () => {
+    onceClosed(res, () => {
       credentials.end(credentialId);
       organisations.end(organisationId);
     });

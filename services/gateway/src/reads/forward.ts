@@ -13,6 +13,7 @@ import {
   defineComponent,
   hasBody,
   minimumPositionsHeader,
+  onceClosed,
   parseJson,
   parseOrProblem,
   parseQuery,
@@ -84,7 +85,7 @@ async function forward(
   const { req, ouId } = request;
   const read = await declaredRead(request);
   const gone = new AbortController();
-  res.once('close', () => {
+  onceClosed(res, () => {
     gone.abort();
   });
   const ask = owners.askAs(claimsOf(req, ouId), {
