@@ -95,6 +95,11 @@ export interface AggregateDeclaration<Shape extends AggregateShape> {
   eventFrom?(record: IncomingRecord): Shape['event'];
   headersOf?(event: Shape['event'], cause: IncomingRecord): Readonly<Record<string, string>>;
   readonly stored: AggregateStorage<Shape['state'], Shape['event']>;
+  /**
+   * Commands to others that one transaction takes: more of them, of several commands, are sent in several transactions. Default:
+   * any number.
+   */
+  readonly maximumCommands?: number;
   /** States that a partition keeps in memory. Default 200. */
   readonly cachedStates?: number;
 }

@@ -59,6 +59,12 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
       const events = deciding.decide(record, command, { found, context });
       if (declaration.contextAfter) context = declaration.contextAfter(context, events);
     }
+    const { maximumCommands = Infinity, name } = declaration;
+    if (commands.length > 1 && deciding.decided.commands.length > maximumCommands)
+      return {
+        outcome: 'split',
+        reason: `${name} sends more than ${String(maximumCommands)} commands in one batch`,
+      };
     this.#decided.set(batch, deciding.states);
     return { outcome: 'decided', ...deciding.decided, replies: deciding.replies() };
   }

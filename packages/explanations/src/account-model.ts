@@ -31,8 +31,8 @@ export interface LeadActivity {
   readonly last_activity_at: string | null;
 }
 
-/** The profile score after the decisions of an account, and the changes of points in it. */
-export interface ProfileAccount {
+/** A profile or deal score after the decisions of an account, and what rules over conditions give for it. */
+export interface ConditionAccount {
   readonly score: number;
   readonly given: readonly GivenPoints[];
 }
@@ -56,7 +56,9 @@ export interface LeadAccount extends Pick<
   /** Whether a decision in the account has reset the score: the contributions of earlier accounts count no more. */
   readonly has_reset: boolean;
   /** Absent where no decision in the account is on the profile. */
-  readonly profile?: ProfileAccount;
+  readonly profile?: ConditionAccount;
+  /** Absent where no decision in the account is on the deal score. */
+  readonly deal?: ConditionAccount;
   readonly activity: LeadActivity;
   /** Version of scoring's configuration in the last decision. */
   readonly configuration_version: number;
@@ -118,15 +120,16 @@ export function foldAccount(
 
 type Scores = Pick<
   LeadAccount,
-  'score' | 'has_score' | 'contributions' | 'rulesets' | 'has_reset' | 'profile'
+  'score' | 'has_score' | 'contributions' | 'rulesets' | 'has_reset' | 'profile' | 'deal'
 >;
 
 function scoresAfter(known: LeadAccount, decision: ScoreDecision): Partial<Scores> {
   const { score, adjustments } = decision;
-  if (!('scored_events' in decision) && scoreTypeOf(decision) === 'profile')
-    return {
-      profile: { score, given: withPointChanges(known.profile?.given ?? [], pointChangesIn(decision)) },
-    };
+  const scoreType = scoreTypeOf(decision);
+  if (!('scored_events' in decision) && scoreType !== 'engagement') {
+    const given = withPointChanges(known[scoreType]?.given ?? [], pointChangesIn(decision));
+    return { [scoreType]: { score, given } };
+  }
   if (resetsScore(decision))
     return { score, has_score: true, contributions: new Map<string, never>(), rulesets: [], has_reset: true };
   const scored_events = [...scoredEventsOf(decision)];
@@ -164,7 +167,8 @@ export function joinAccounts(before: LeadAccount | null, after: LeadAccount): Le
   if (!before) return after;
   const contributions = new Map(after.has_reset ? [] : before.contributions);
   for (const contribution of after.contributions.values()) contribute(contributions, contribution);
-  const profile = joinProfiles(before.profile, after.profile);
+  const profile = joinConditionAccounts(before.profile, after.profile);
+  const deal = joinConditionAccounts(before.deal, after.deal);
   return {
     ...after,
     given_name: laterName(before.given_name, after.given_name),
@@ -177,14 +181,15 @@ export function joinAccounts(before: LeadAccount | null, after: LeadAccount): Le
     rulesets: joinRulesetScores(after.has_reset ? [] : before.rulesets, after.rulesets),
     has_reset: before.has_reset || after.has_reset,
     ...(profile && { profile }),
+    ...(deal && { deal }),
     activity: joinActivities(before.activity, after.activity),
   };
 }
 
-function joinProfiles(
-  before: ProfileAccount | undefined,
-  after: ProfileAccount | undefined,
-): ProfileAccount | undefined {
+function joinConditionAccounts(
+  before: ConditionAccount | undefined,
+  after: ConditionAccount | undefined,
+): ConditionAccount | undefined {
   if (!before || !after) return after ?? before;
   return { score: after.score, given: withPointChanges(before.given, after.given) };
 }

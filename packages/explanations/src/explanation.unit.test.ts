@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import { foldAccount, joinAccounts, type LeadAccount } from './account-model.js';
 import { at, idOf, leadScored, ouId, profileScored, scoreReset } from '@lead-scoring/scoring-domain/testing';
 import { foldLead, isStored } from './fold.js';
-import { profileHistory, scoreHistory } from './history-model.js';
+import { conditionHistory, scoreHistory } from './history-model.js';
 import { toLead, toLeadDocument } from './model.js';
 import { nameOf, type SharedLead } from './state.js';
 
@@ -285,7 +285,7 @@ test('the course of a profile score follows its decisions, with what limits of r
   const held = { reason: 'held_by_ruleset' as const, ruleset_id: idOf('Fit'), points: -8 };
   const limited = { ...began, adjustments: [...began.adjustments, held] };
   const more = profileScored('ada', 'large', { previous: 12, points: 5, decided_at: hour(5) });
-  expect(profileHistory(17, [limited, more], { at: hour(9), range_hours: 10 })).toEqual([
+  expect(conditionHistory(17, [limited, more], { at: hour(9), range_hours: 10 })).toEqual([
     { at: hour(-1), score: 0 },
     { at: hour(1), score: 12 },
     { at: hour(5), score: 17 },

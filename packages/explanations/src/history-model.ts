@@ -48,8 +48,8 @@ export function scoreHistory(
   return courseOf(score, changes, range);
 }
 
-/** The same of a profile score, whose points count from the decisions on the profile. */
-export function profileHistory(
+/** The same of a profile or deal score, whose points count from the decisions on the profile or the deals. */
+export function conditionHistory(
   score: number,
   decisions: readonly ProfileDecision[],
   range: { at: string; range_hours: number },

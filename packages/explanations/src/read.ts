@@ -3,6 +3,7 @@ import type { LeadScoreType, routeDeclarations } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import {
   emptyConfiguration,
+  explainDeals,
   explainProfile,
   explainScore,
   momentOfNow,
@@ -11,7 +12,7 @@ import {
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import { readConfigurations } from './configurations.js';
-import { profileHistory, scoreHistory, type HistoryPoint } from './history-model.js';
+import { conditionHistory, scoreHistory, type HistoryPoint } from './history-model.js';
 import {
   decisionKeysBetween,
   decisions,
@@ -73,9 +74,9 @@ export async function readExplanation(
   const lead = await findLead(readModel, { ou_id, lead_id: id });
   if (!lead || !isSameLead({ first_offset }, lead)) return null;
   const named = { id, name: nameOf(lead) };
-  return scoreType === 'profile'
-    ? profileExplanation(named, documents, configuration, now)
-    : engagementExplanation(named, documents, configuration, now);
+  return scoreType === 'engagement'
+    ? engagementExplanation(named, documents, configuration, now)
+    : conditionExplanation(scoreType, named, documents, configuration, now);
 }
 
 interface NamedLead {
@@ -99,7 +100,11 @@ function engagementExplanation(
   }));
 }
 
-function profileExplanation(
+const explainConditions = { profile: explainProfile, deal: explainDeals } as const;
+
+/** Of a profile or deal score. */
+function conditionExplanation(
+  scoreType: keyof typeof explainConditions,
   lead: NamedLead,
   documents: readonly DecisionDocument[],
   configuration: ScoringConfiguration,
@@ -107,11 +112,17 @@ function profileExplanation(
 ): ReadExplanation {
   const explained = documents.flatMap((document) => {
     const decision = toScoreDecision(document);
-    return 'score_type' in decision && decision.score_type === 'profile' ? [decision] : [];
+    return 'score_type' in decision && decision.score_type === scoreType ? [decision] : [];
   });
   return presentExplanation(explained, now, (score, request) => ({
-    explanation: explainProfile({ ...lead, score }, explained, configuration, configuration, request),
-    history: profileHistory(score, explained, request),
+    explanation: explainConditions[scoreType](
+      { ...lead, score },
+      explained,
+      configuration,
+      configuration,
+      request,
+    ),
+    history: conditionHistory(score, explained, request),
   }));
 }
 

@@ -85,11 +85,13 @@ export class AdjustmentTally {
   }
 }
 
-const otherReasons = {
+export const otherReasons = {
   held_at_largest_score: 'Held at the largest score that there is',
   held_at_smallest_score: 'Held at the smallest score that there is',
   reset: 'The score was restarted from zero',
   profile_rule: 'The profile began or ceased to meet a rule',
+  deal_rule: 'A deal began or ceased to meet a rule',
+  deal: 'Points of deals as a whole',
   decay: 'Points faded',
 } as const;
 
@@ -126,8 +128,15 @@ function cappedInWords(
   };
 }
 
-/** `Website: 30 points held back, at most 100 a lead`: by the limit that the ruleset has now. */
-export function heldInWords(sum: Sum, configuration: ScoringConfiguration): Adjustment {
+/**
+ * `Website: 30 points held back, at most 100 a lead`: by the limit that the ruleset has now.
+ * @param noun what the limit is of
+ */
+export function heldInWords(
+  sum: Sum,
+  configuration: ScoringConfiguration,
+  noun: 'lead' | 'deal' = 'lead',
+): Adjustment {
   const ruleset = configuration.rulesets.get(sum.ruleset_id ?? '');
   const label = ruleset?.name ?? 'A ruleset';
   const isHighest = sum.points < 0;
@@ -137,7 +146,7 @@ export function heldInWords(sum: Sum, configuration: ScoringConfiguration): Adju
   const limit =
     bound === undefined
       ? 'by a limit that it had'
-      : `${isHighest ? 'at most' : 'at least'} ${signed(bound)} a lead`;
+      : `${isHighest ? 'at most' : 'at least'} ${signed(bound)} a ${noun}`;
   return { ...sum, label, text: `${label}: ${what}, ${limit}` };
 }
 

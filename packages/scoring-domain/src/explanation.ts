@@ -216,10 +216,10 @@ function newestFirst(entries: readonly Entry[]): Entry[] {
 /** The part of an explanation that anyone with a share link may see (SPEC.md, Score explanation, public form). */
 export function publicExplanation(explanation: ScoreExplanation): PublicScoreExplanation {
   const { lead_name, score, top_drivers, adjustments, snapshot, decay_applied, range_hours } = explanation;
-  const { score_type, profile_entries, entries_total } = explanation;
+  const { score_type, profile_entries, deal_entries, entries_total } = explanation;
   return {
     lead_name,
-    ...(score_type === 'profile' && { score_type }),
+    ...((score_type === 'profile' || score_type === 'deal') && { score_type }),
     score,
     top_drivers: top_drivers.map(publicDriver),
     ...(adjustments && { adjustments }),
@@ -229,6 +229,16 @@ export function publicExplanation(explanation: ScoreExplanation): PublicScoreExp
     ...(profile_entries && {
       profile_entries: profile_entries.map(({ rule_id, points, decided_at, words }) => ({
         rule_id,
+        points,
+        decided_at,
+        words,
+      })),
+      entries_total,
+    }),
+    ...(deal_entries && {
+      deal_entries: deal_entries.map(({ deal_id, rule_id, points, decided_at, words }) => ({
+        ...(deal_id !== undefined && { deal_id }),
+        ...(rule_id !== undefined && { rule_id }),
         points,
         decided_at,
         words,

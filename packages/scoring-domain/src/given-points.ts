@@ -18,10 +18,10 @@ export interface PointChange extends GivenPoints {
   readonly matched?: number;
 }
 
-/** The changes of the points of rules in a recorded decision on a profile. */
+/** The changes of the points of rules in a recorded decision on a profile or deal score. */
 export function pointChangesIn({ adjustments }: Pick<records.ScoreAdjusted, 'adjustments'>): PointChange[] {
   return adjustments.flatMap(({ reason, rule_id, rule_version, ruleset_id, points }) =>
-    reason === 'profile_rule' &&
+    (reason === 'profile_rule' || reason === 'deal_rule') &&
     rule_id !== undefined &&
     rule_version !== undefined &&
     ruleset_id !== undefined

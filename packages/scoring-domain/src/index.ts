@@ -1,6 +1,7 @@
 // Scoring's domain: an OU's configuration and levels, and why a lead has its score. Pure; scoring, share and notification fold
 // their own copies with it.
 export * from './account-configuration.js';
+export { dealDriversOf, profileDriversOf } from './condition-drivers.js';
 export * from './condition-rules.js';
 export * from './configuration-events.js';
 export * from './configuration.js';
@@ -9,6 +10,7 @@ export * from './decays/decay-configuration.js';
 export * from './decays/forecast.js';
 export * from './decays/ticks.js';
 export * from './deal-configuration.js';
+export * from './deal-explanation.js';
 export * from './explanation.js';
 export * from './given-points.js';
 export * from './grid.js';

@@ -13,11 +13,21 @@ export interface ScoreLevels {
   readonly profile_levels?: readonly EngagementLevel[];
 }
 
+/** Deal scores have no levels. */
+const noLevels: readonly EngagementLevel[] = [];
+
 export function levelsOfScore(
   { levels, profile_levels = [] }: ScoreLevels,
   scoreType: LeadScoreType,
 ): readonly EngagementLevel[] {
-  return scoreType === 'engagement' ? levels : profile_levels;
+  switch (scoreType) {
+    case 'engagement':
+      return levels;
+    case 'profile':
+      return profile_levels;
+    case 'deal':
+      return noLevels;
+  }
 }
 
 export type LevelBounds = Pick<EngagementLevel, 'min_score' | 'max_score'>;

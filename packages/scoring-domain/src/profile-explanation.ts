@@ -1,20 +1,24 @@
 // Why a lead has its profile score: the recorded changes of points, each in words. Pure.
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import {
+  activeWeights,
+  changeInWords,
+  driverOf,
+  largestFirst,
+  nameOfRule,
+  signed,
+  type ConditionDriver,
+} from './condition-drivers.js';
 import type { ScoringConfiguration } from './configuration.js';
 import { heldInWords } from './explained-adjustments.js';
 import type { ExplainedLead } from './explanation.js';
-import { shortenLabel } from './filter-label.js';
-import type { GivenPoints } from './given-points.js';
 import { levelOf } from './levels.js';
 import { noProfile, profileEventType } from './profile-configuration.js';
-import { ruleWordsAsOf, type RuleWords } from './rule-words.js';
+import { ruleWordsAsOf } from './rule-words.js';
 
 type ScoreExplanation = routeDeclarations.ScoreExplanation;
 type ProfileEntry = NonNullable<ScoreExplanation['profile_entries']>[number];
-type Driver = ScoreExplanation['top_drivers'][number];
 type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
-
-type WordsOfRule = Pick<RuleWords, 'label' | 'filter_label'>;
 
 /** A recorded decision on a profile. */
 export type ProfileDecision = Pick<
@@ -54,7 +58,10 @@ export function explainProfile(
     level: levelOf(then.profile_levels ?? [], score),
     top_drivers: largestFirst(drivers.values()).slice(0, shownDrivers),
     ...(adjustments.length > 0 && { adjustments }),
-    snapshot: activeWeights(then),
+    snapshot: activeWeights((then.profile ?? noProfile).rules.values(), then.rulesets, {
+      event_type: profileEventType,
+      maximum: shownDrivers,
+    }),
     decay_applied: 0,
     range_hours,
     at,
@@ -67,7 +74,7 @@ export function explainProfile(
 
 /** What decisions gave up to a moment. */
 interface ProfileTally {
-  readonly drivers: ReadonlyMap<string, Driver>;
+  readonly drivers: ReadonlyMap<string, ConditionDriver>;
   readonly held: ReadonlyMap<string, HeldSum>;
   /** The oldest first. */
   readonly entries: ProfileEntry[];
@@ -84,7 +91,7 @@ function tallyOf(
   { at, from }: { at: string; from: string },
 ): ProfileTally {
   const rules = (current.profile ?? noProfile).rules;
-  const drivers = new Map<string, Driver>();
+  const drivers = new Map<string, ConditionDriver>();
   const held = new Map<string, HeldSum>();
   const entries: ProfileEntry[] = [];
   let [listed, later] = [0, 0];
@@ -104,7 +111,11 @@ function tallyOf(
       const before = drivers.get(rule_id)?.total ?? 0;
       const total = before + points;
       if (total === 0) drivers.delete(rule_id);
-      else drivers.set(rule_id, driverOf(rule_id, rule_version, total, rule));
+      else
+        drivers.set(
+          rule_id,
+          driverOf({ rule_id, rule_version, points: total, event_type: profileEventType }, rule),
+        );
       if (decided_at < from) continue;
       entries.push({
         rule_id,
@@ -114,8 +125,8 @@ function tallyOf(
         decided_at,
         configuration_version,
         words: moved.has(rule_id)
-          ? `${signed(points)}: ${nameOf(rule)} moved to another ruleset.`
-          : wordsOf(adjustment, before, rule),
+          ? `${signed(points)}: ${nameOfRule(rule)} moved to another ruleset.`
+          : changeInWords('the profile', adjustment, before, rule),
       });
     }
   }
@@ -144,89 +155,4 @@ function movedIn(adjustments: ProfileDecision['adjustments']): ReadonlySet<strin
   for (const { rule_id } of adjustments)
     if (rule_id !== undefined) (seen.has(rule_id) ? moved : seen).add(rule_id);
   return moved;
-}
-
-/** The rules that give a lead profile points, in the words of now, the largest absolute points first. */
-export function profileDriversOf(
-  given: readonly GivenPoints[],
-  configuration: ScoringConfiguration,
-): Driver[] {
-  const rules = (configuration.profile ?? noProfile).rules;
-  return largestFirst(
-    given.map(({ rule_id, rule_version, points }) =>
-      driverOf(
-        rule_id,
-        rule_version,
-        points,
-        rules.get(rule_id) ?? ruleWordsAsOf(configuration, rule_id, rule_version),
-      ),
-    ),
-  );
-}
-
-function largestFirst(drivers: Iterable<Driver>): Driver[] {
-  return [...drivers].sort(
-    (one, other) => Math.abs(other.total) - Math.abs(one.total) || (one.rule_id < other.rule_id ? -1 : 1),
-  );
-}
-
-/** The weights of the rules that could give points. */
-function activeWeights({
-  profile = noProfile,
-  rulesets,
-}: ScoringConfiguration): ScoreExplanation['snapshot'] {
-  return [...profile.rules.values()]
-    .filter((rule) => rule.active && rulesets.get(rule.ruleset_id)?.active === true)
-    .slice(0, shownDrivers)
-    .map(({ weight }) => ({ event_type: profileEventType, weight }));
-}
-
-function driverOf(
-  rule_id: string,
-  rule_version: number,
-  total: number,
-  rule: WordsOfRule | undefined,
-): Driver {
-  return {
-    rule_id,
-    event_type: profileEventType,
-    count: 1,
-    weight: total,
-    total,
-    ...(rule?.filter_label !== undefined && { filter_label: rule.filter_label }),
-    ...(rule?.label !== undefined && { label: rule.label }),
-    rule_version,
-  };
-}
-
-/** `+20: the profile began to meet "Decision maker" (title contains "vp").` */
-function wordsOf(
-  { points, matched }: ProfileDecision['adjustments'][number],
-  before: number,
-  rule: WordsOfRule | undefined,
-): string {
-  const sign = signed(points);
-  const name = nameOf(rule);
-  if (before === 0) return `${sign}: the profile began to meet ${name}.`;
-  if (before + points !== 0)
-    return `${sign}: the weight of ${name} was changed from ${String(before)} to ${String(before + points)}.`;
-  switch (matched) {
-    case 0:
-      return `${sign}: the profile no longer meets ${name}.`;
-    case 1:
-      return `${sign}: ${name} was switched off, by itself or with its ruleset.`;
-    default:
-      return `${sign}: ${name} gives no points any more.`;
-  }
-}
-
-function signed(points: number): string {
-  return points > 0 ? `+${String(points)}` : String(points);
-}
-
-/** `"Decision maker" (title contains "vp")` */
-function nameOf(rule: WordsOfRule | undefined): string {
-  if (!rule) return 'a rule that was deleted since';
-  const label = rule.label === undefined ? 'the rule' : `"${rule.label}"`;
-  return `${label} (${shortenLabel(rule.filter_label ?? '', 500)})`;
 }

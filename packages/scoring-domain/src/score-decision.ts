@@ -9,14 +9,14 @@ export function scoreTypeOf(decision: ScoreDecision): records.ScoreAdjusted['sco
   return 'scored_events' in decision ? 'engagement' : decision.score_type;
 }
 
-/** What a decision was made on: events of the lead, its profile, a reset, or time without events. */
-export function causeOf(decision: ScoreDecision): records.LeadLevelChanged['cause'] {
+/** What a decision was made on: events of the lead, its profile, its deals, a reset, or time without events. */
+export function causeOf(decision: ScoreDecision): 'events' | CauseReason {
   return 'scored_events' in decision ? 'events' : reasonOf(decision);
 }
 
 /** Why a score changed without an event of the lead. */
 export function reasonOf(decision: records.ScoreAdjusted): CauseReason {
-  if (decision.score_type === 'profile') return 'profile';
+  if (decision.score_type !== 'engagement') return decision.score_type;
   if (resetsScore(decision)) return 'reset';
   if (isDecay(decision)) return 'decay';
   throw new Error('a decision without an event has a reason that no crossing of levels names');

@@ -28,7 +28,7 @@ function eventWords({ event_type, label, count, weight, total }: SharedDriver): 
 }
 
 /** The points of a rule that holds. */
-export function profileWords({ total }: SharedDriver): DriverWords {
+export function ruleWords({ total }: SharedDriver): DriverWords {
   return { kind: null, spoken: countInWords(total, 'point'), sum: null };
 }
 

@@ -28,7 +28,7 @@ export function limitsList(shared: SharedExplanation, shown: number): Child {
   const limits = limitsOf(shared);
   if (limits.length === 0) return false;
   const rest = limits.slice(shown);
-  const kind = shared.score_type === 'profile' ? 'no group of rules' : 'no single kind of activity';
+  const kind = shared.score_type !== undefined ? 'no group of rules' : 'no single kind of activity';
   return html`<p class="more dim">
       Limits make sure that ${kind} decides the score alone. They changed it by:
     </p>

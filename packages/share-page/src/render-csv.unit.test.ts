@@ -1,7 +1,7 @@
 // The table for spreadsheets is complete, and no cell runs as a formula.
 import { expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { driver, sharedExplanation, sharedProfile } from './testing/shared-explanations.js';
+import { driver, sharedDeals, sharedExplanation, sharedProfile } from './testing/shared-explanations.js';
 import { renderCsv } from './render-csv.js';
 
 const rowsOf = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });
@@ -76,6 +76,13 @@ test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\tx'])('the name %j is no formula', 
 test('lines, quotes and commas in names stay in their cell', () => {
   const name = 'a,"b"\r\nc; d';
   expect(rowsOf(renderCsv(sharedExplanation({ lead_name: name })))[0]).toMatchObject({ lead_name: name });
+});
+
+test('of a deal score every rule that deals meet and every other sum is a row, and the totals add up to the score', () => {
+  const shared = sharedDeals();
+  const rows = rowsOf(renderCsv(shared));
+  expect(rows.map(({ score_type }) => score_type)).toEqual(['deal', 'deal', 'deal', 'deal', 'deal']);
+  expect(rows.reduce((sum, { total }) => sum + Number(total), 0)).toBe(shared.score);
 });
 
 test('of a profile score every rule that holds is a row in words, and the totals add up to the score', () => {

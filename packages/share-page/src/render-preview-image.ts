@@ -2,7 +2,7 @@
 import { titleOf } from './drivers.js';
 import { html, textOf, type Child, type Html } from './html.js';
 import { isDrawable, loadFonts, textAt, widthOf, withDrawing, type Fonts } from './preview-text.js';
-import { withTitles } from './profile-parts.js';
+import { conditionWordsOf, withTitles } from './condition-parts.js';
 import type { SharedDriver, SharedExplanation } from './shared-explanation.js';
 import { dateInWords, numberInWords, rangeInWords, withSign } from './words.js';
 
@@ -33,8 +33,8 @@ function picture(shared: SharedExplanation, fonts: Fonts): Html {
   const score = numberInWords(shared.score);
   const size = score.length <= 3 ? 230 : score.length <= 5 ? 170 : score.length <= 8 ? 110 : 60;
   // When the name cannot be drawn, it is still in the title text of the link preview.
-  const isProfile = shared.score_type === 'profile';
-  const kind = isProfile ? 'Profile score' : 'Lead score';
+  const conditions = conditionWordsOf(shared);
+  const kind = conditions?.title ?? 'Lead score';
   const name = isDrawable(shared.lead_name) ? shared.lead_name : kind;
   const nameSize = widthOf(name, { size: 46, weight: 600 }, fonts) <= nameWidth ? 46 : 34;
   const baseline = 256 + size * 0.73;
@@ -56,7 +56,7 @@ function picture(shared: SharedExplanation, fonts: Fonts): Html {
     </g>
     <text x="${left + 46}" y="92" font-size="25" font-weight="600">${kind}</text>
     <text x="${right}" y="92" font-size="25" fill="${dim}" text-anchor="end">
-      ${isProfile ? 'What is known now' : rangeInWords(shared.range_hours).replace(/^t/, 'T')}
+      ${conditions?.ofImage ?? rangeInWords(shared.range_hours).replace(/^t/, 'T')}
     </text>
     ${textAt(name, { x: left, y: 208, width: nameWidth, size: nameSize, weight: 600, fill: ink }, fonts)}
     <text

@@ -1,10 +1,16 @@
 // The page behind a share link: a score and its reasons, for somebody who has never heard of lead scoring.
 import { coursePlot, courseInWords, hasCourse } from './course.js';
 import { htmlDocument } from './document.js';
-import { driversChart, profileWords, titleOf, toneOf } from './drivers.js';
+import { driversChart, ruleWords, titleOf, toneOf } from './drivers.js';
 import { html, textOf, type Child, type Html } from './html.js';
 import { limitsInShort, limitsList, limitsOf, pointsOf } from './limits.js';
-import { aboutProfile, profileChanges, profileInShort, profileWeights, withTitles } from './profile-parts.js';
+import {
+  conditionChanges,
+  conditionsInShort,
+  conditionWeights,
+  conditionWordsOf,
+  withTitles,
+} from './condition-parts.js';
 import type { ShareLinks, SharedExplanation } from './shared-explanation.js';
 import {
   clip,
@@ -42,10 +48,13 @@ function sharePage(shared: SharedExplanation, links: ShareLinks, shown: number):
   const name = clip(shared.lead_name, longestName);
   const range = rangeInWords(shared.range_hours);
   const title = `${nameOfScore(shared)} of ${isolateDirection(name)}`;
-  const isProfile = shared.score_type === 'profile';
+  const conditions = conditionWordsOf(shared);
   return htmlDocument({
     title,
-    roomy: name.length <= 90 && shared.top_drivers.length <= 7 && (isProfile || shared.snapshot.length <= 12),
+    roomy:
+      name.length <= 90 &&
+      shared.top_drivers.length <= 7 &&
+      (conditions !== null || shared.snapshot.length <= 12),
     head: openGraph(title, shared, links),
     aside: html`<p>
       Read-only link, open until
@@ -53,20 +62,20 @@ function sharePage(shared: SharedExplanation, links: ShareLinks, shown: number):
     </p>`,
     main: html`${hero(shared, name, range)}
       <section class="part" aria-labelledby="drivers">
-        <h2 id="drivers">${isProfile ? 'What makes the score' : 'What moved the score'}</h2>
+        <h2 id="drivers">${conditions ? 'What makes the score' : 'What moved the score'}</h2>
         ${driversPart(shared, range, shown)}
       </section>
       ${shared.history.length > 0 && coursePart(shared, range)}
       <div class="part pair">
-        ${isProfile ? [profileChanges(shared, range, shown), profileWeights(shared)] : [weightsPart(shared), decayPart(shared)]}
+        ${conditions ? [conditionChanges(shared, range, shown), conditionWeights(shared, conditions)] : [weightsPart(shared), decayPart(shared)]}
       </div>`,
     footer: footer(shared, links),
   });
 }
 
 /** The name of the score in titles. */
-function nameOfScore({ score_type }: SharedExplanation): string {
-  return score_type === 'profile' ? 'Profile score' : 'Lead score';
+function nameOfScore(shared: SharedExplanation): string {
+  return conditionWordsOf(shared)?.title ?? 'Lead score';
 }
 
 function openGraph(title: string, shared: SharedExplanation, links: ShareLinks): Html {
@@ -90,11 +99,12 @@ const aboutEngagement =
 
 function hero(shared: SharedExplanation, name: string, range: string): Html {
   const score = numberInWords(shared.score);
+  const conditions = conditionWordsOf(shared);
   return html`<section class="hero" aria-labelledby="name">
     <div>
       <h1 id="name" class="${name.length > 90 ? 'longer' : name.length > 28 ? 'long' : 'short'}">
         <span class="eyebrow"
-          >${shared.score_type === 'profile' ? 'The profile score of' : 'The score of'}</span
+          >${conditions ? `The ${conditions.title.toLowerCase()} of` : 'The score of'}</span
         >
         <bdi>${name}</bdi>
       </h1>
@@ -103,7 +113,7 @@ function hero(shared: SharedExplanation, name: string, range: string): Html {
         <span>${level(shared)}<span>${Math.abs(shared.score) === 1 ? 'point' : 'points'}</span></span>
       </p>
       <p>${inShort(shared, range)}</p>
-      <p class="small dim">${shared.score_type === 'profile' ? aboutProfile : aboutEngagement}</p>
+      <p class="small dim">${conditions ? conditions.about : aboutEngagement}</p>
     </div>
     ${receipt(shared, range)}
   </section>`;
@@ -122,7 +132,8 @@ function level({ level: reached }: SharedExplanation): Child {
 
 function inShort(shared: SharedExplanation, range: string): Child {
   const { top_drivers, score } = shared;
-  if (shared.score_type === 'profile') return profileInShort(shared, sums(top_drivers));
+  const conditions = conditionWordsOf(shared);
+  if (conditions) return conditionsInShort(shared, conditions, sums(top_drivers));
   const [largest] = top_drivers;
   const below =
     limitsInShort(shared) +
@@ -146,16 +157,18 @@ function receipt(shared: SharedExplanation, range: string): Html {
   const { score, top_drivers, adjustments = [], decay_applied } = shared;
   const { gained, lost } = sums(top_drivers);
   const limited = pointsOf(limitsOf(shared));
-  const held = pointsOf(adjustments) - limited;
-  const rest = score - gained - lost - limited - held - decay_applied;
-  const isProfile = shared.score_type === 'profile';
+  const ofDeals = pointsOf(adjustments.filter(({ reason }) => reason === 'deal'));
+  const held = pointsOf(adjustments) - limited - ofDeals;
+  const rest = score - gained - lost - limited - ofDeals - held - decay_applied;
+  const conditions = conditionWordsOf(shared);
   const lines: [label: string, points: number][] = [
-    [isProfile ? 'For what fits' : `Added in ${range}`, gained],
-    [isProfile ? 'For what does not fit' : `Taken away in ${range}`, lost],
+    [conditions?.gained ?? `Added in ${range}`, gained],
+    [conditions?.lost ?? `Taken away in ${range}`, lost],
+    ['For deals as a whole', ofDeals],
     ['Held back by limits', limited],
     ['Beyond the largest or smallest score that there is', held],
     ['Faded with time', decay_applied],
-    [isProfile ? 'From rules that are not listed' : 'From earlier and other activity', rest],
+    [conditions ? 'From rules that are not listed' : 'From earlier and other activity', rest],
   ];
   return html`<div class="receipt">
     <h2>How it adds up</h2>
@@ -180,13 +193,12 @@ function receipt(shared: SharedExplanation, range: string): Html {
 function driversPart(shared: SharedExplanation, range: string, shown: number): Html {
   const { top_drivers } = shared;
   const [first] = top_drivers;
-  if (shared.score_type === 'profile')
+  const conditions = conditionWordsOf(shared);
+  if (conditions)
     return first
       ? html`<p class="dim">Each row is a rule that holds now, the weightiest first.</p>
-          ${driversChart(top_drivers, shown, profileWords)} ${limitsList(shared, shown)}`
-      : html`<p class="dim">
-          No rule holds at the moment. As soon as something that counts is known, it is listed here.
-        </p>`;
+          ${driversChart(top_drivers, shown, ruleWords)} ${limitsList(shared, shown)}`
+      : html`<p class="dim">${conditions.noDrivers}</p>`;
   if (!first)
     return html`<p class="dim">
       No activity of ${range} added points or took any away. As soon as something that counts happens, it is

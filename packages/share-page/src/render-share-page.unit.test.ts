@@ -7,6 +7,7 @@ import {
   driver,
   hostileName,
   links,
+  sharedDeals,
   sharedExplanation,
   sharedProfile,
 } from './testing/shared-explanations.js';
@@ -308,6 +309,44 @@ describe('a page that shows no score', () => {
     ['how many minutes to wait', renderTooManyPage(600), 'in 10 minutes'],
   ])('says %s', (_, page, sentence) => {
     expect(read(page)).toContain(sentence);
+  });
+});
+
+describe('a shared deal score', () => {
+  const page = renderSharePage(sharedDeals(), links);
+  const text = read(page);
+
+  test.each([
+    'The deal score of Ada Lovelace',
+    'The present state of the deals gives 80 points and takes 40 points away. The largest single reason is Won deal. Limits held 5 points back.',
+    'A deal score shows how promising the deals are that somebody takes part in.',
+    'For what is promising +80 For what is not promising −40 For deals as a whole +20 Held back by limits −5 Score 55',
+    'Won deal when stage is "won" 50 points+50',
+    'amount is at least 10000 30 points+30',
+    'Deals: 5 points held back, at most 75 a deal −5',
+    '-40: deal D-2 began to meet "Lost deal" (stage is "lost"). 12 November 2026',
+    'And 1 earlier change.',
+    '3 rules about deals, each worth between −40 and +50, as long as it holds. Points of deals do not fade with time.',
+  ])('is told: %s', (sentence) => {
+    expect(text).toContain(sentence);
+  });
+
+  test('is called so in titles, and nothing of it is told as activity or as a profile', () => {
+    expect(page).toContain('<title>Deal score of \u2068Ada Lovelace\u2069</title>');
+    expect(text).not.toMatch(/Lead score of|profile|activity|opening a page|time, |×|faded/i);
+  });
+
+  test('without deals that count is told too', () => {
+    const none = cases['deals-of-nothing'];
+    if (!none) throw new Error('there is such a case');
+    const shown = read(renderSharePage(none, links));
+    for (const sentence of [
+      'No deal adds points or takes any away at the moment.',
+      'No deal meets a rule at the moment.',
+      'Nothing in the last 30 days.',
+      'No rule about deals is switched on at the moment.',
+    ])
+      expect(shown).toContain(sentence);
   });
 });
 

@@ -23,8 +23,8 @@ export interface SharedAdjustment {
   rule_id?: string | undefined;
 }
 
-/** A change of a profile score. */
-export interface SharedProfileEntry {
+/** A change of a profile or deal score. */
+export interface SharedChange {
   points: number;
   decided_at: string;
   /** `+20: the profile began to meet "Decision maker" (title contains "vp").` */
@@ -35,7 +35,7 @@ export interface SharedProfileEntry {
 export interface SharedExplanation {
   lead_name: string;
   /** Absent: the engagement score. */
-  score_type?: 'profile' | undefined;
+  score_type?: 'profile' | 'deal' | undefined;
   score: number;
   level?: { name: string; color: string };
   /** The largest first. */
@@ -49,8 +49,10 @@ export interface SharedExplanation {
   /** The score's course over the range: the first point at its start, the last at `computed_at`. */
   history: { at: string; score: number }[];
   /** The changes of a profile score over the range, the newest first; absent for an engagement score. */
-  profile_entries?: SharedProfileEntry[] | undefined;
-  /** The number of all changes of a profile score over the range; `profile_entries` may hold fewer. */
+  profile_entries?: SharedChange[] | undefined;
+  /** The same of a deal score. */
+  deal_entries?: SharedChange[] | undefined;
+  /** The number of all changes of a profile or deal score over the range; the lists may hold fewer. */
   entries_total?: number | undefined;
   computed_at: string;
   expires_at: string;

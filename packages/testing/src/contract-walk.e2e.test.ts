@@ -280,8 +280,8 @@ describe('the credential that requested a change is recorded with the change', (
       ({ type, payload }) =>
         places.has(type) &&
         !(type === 'ChannelResumed' && payload.cause === 'success') &&
-        // The profile of a lead follows from its events.
-        !(type === 'ScoreAdjusted' && payload.score_type === 'profile'),
+        // The profile and the deals of a lead follow from events.
+        !(type === 'ScoreAdjusted' && payload.score_type !== 'engagement'),
     );
     const known = [`Administrator ${unit.mark}`, 'Bootstrap', undefined];
     for (const { type, payload } of events) {

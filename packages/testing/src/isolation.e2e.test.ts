@@ -55,19 +55,29 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listEventTypeProperties: [missing(({ eventType }) => ({ parameters: { eventType } }))],
   listLeads: [
     empty(({ mark }) => ({ query: { q: mark } })),
+    empty(({ mark }) => ({ query: { q: mark, score_type: 'deal' } })),
     missing(({ levelId }) => ({ query: { level: levelId } })),
     missing(({ mark }) => ({ query: { level: `Level ${mark}` } })),
     missing(({ filterId }) => ({ query: { filter_id: filterId } })),
   ],
   searchLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
-  getScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
-  explainScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
+  getScore: [
+    missing(({ leadId }) => ({ parameters: { leadID: leadId } })),
+    missing(({ leadId }) => ({ parameters: { leadID: leadId }, query: { score_type: 'deal' } })),
+  ],
+  explainScore: [
+    missing(({ leadId }) => ({ parameters: { leadID: leadId } })),
+    missing(({ leadId }) => ({ parameters: { leadID: leadId }, query: { score_type: 'deal' } })),
+  ],
   listDeals: [empty(({ leadId }) => ({ query: { lead_id: leadId } }))],
   getDeal: [missing(({ dealId }) => ({ parameters: { id: dealId } }))],
   listIgnoredDeals: [nothing],
   resetScores: [missing(({ leadId }) => ({ parameters: { leadID: leadId }, body: {} }))],
   deleteLead: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
-  createShare: [missing(({ leadId }) => ({ parameters: { id: leadId } }))],
+  createShare: [
+    missing(({ leadId }) => ({ parameters: { id: leadId } })),
+    missing(({ leadId }) => ({ parameters: { id: leadId }, query: { score_type: 'deal' } })),
+  ],
   listShares: [missing(({ leadId }) => ({ parameters: { id: leadId } }))],
   revokeShare: [
     missing(({ idleShareId }) => ({ parameters: { token: idleShareId } })),

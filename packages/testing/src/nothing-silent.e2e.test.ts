@@ -174,6 +174,7 @@ const unanswered = new Set([
   'ContinueJob',
   'RecordDeal',
   'ForgetDealLead',
+  'RecordDealScore',
   'ContributeToAccount',
   'ScheduleDecays',
   'RunDecay',

@@ -467,6 +467,15 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     );
     return answer.status === 200;
   });
+  await eventually('the deal counts for the lead', async () => {
+    const answer = await send(
+      system,
+      'getScore',
+      { parameters: { leadID: leadId }, query: { score_type: 'deal' } },
+      { headers: { 'x-ou-id': unit } },
+    );
+    return (answer.body as { score?: number }).score === 6;
+  });
   const accountId = accountIdOf(unit, { account_kind: 'domain', account_key: 'example.com' });
   await eventually('the account has its leads', async () => {
     const answer = await send(

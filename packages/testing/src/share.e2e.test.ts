@@ -58,43 +58,49 @@ function expectKeptPrivate(headers: Headers): void {
   );
 }
 
-test('a link to the profile score shows that one, and the same key makes no link to another score', async () => {
-  const parameters = { id: unit.leadId };
-  const make = (score_type: string, key: string) =>
-    send(
-      system,
-      'createShare',
-      { parameters, query: { score_type } },
-      { headers: { 'idempotency-key': key } },
-    );
-  const key = randomUUID();
-  const made = await make('profile', key);
-  expect(made.status).toBe(201);
-  const { token } = made.body as NewShare;
-  tokens.push(token);
-  expect((await make('profile', key)).body).toEqual(made.body);
-  expect(await make('engagement', key)).toMatchObject({
-    status: 422,
-    body: { code: 'idempotency_key_reused' },
-  });
-  expect(await make('account', randomUUID())).toMatchObject({
-    status: 400,
-    body: { code: 'invalid_request' },
-  });
-  const scoring = await send(system, 'explainScore', {
-    parameters: { leadID: unit.leadId },
-    query: { score_type: 'profile' },
-  });
-  const { lead_name, score, snapshot, entries_total } = scoring.body as Record<string, unknown>;
-  const opened = await read(token);
-  expect(opened).toMatchObject({
-    status: 200,
-    body: { score_type: 'profile', lead_name, score, snapshot, entries_total },
-  });
-  expect(routes.readShare.responses[200].schema.safeParse(opened.body).error).toBeUndefined();
-  const page = await fetch(`${system.url}/share/${token}`, { headers: { accept: 'text/html' } });
-  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Profile score of')]);
-});
+test.each([
+  ['profile', 'Profile score of'],
+  ['deal', 'Deal score of'],
+])(
+  'a link to the %s score shows that one, and the same key makes no link to another score',
+  async (scoreType, title) => {
+    const parameters = { id: unit.leadId };
+    const make = (score_type: string, key: string) =>
+      send(
+        system,
+        'createShare',
+        { parameters, query: { score_type } },
+        { headers: { 'idempotency-key': key } },
+      );
+    const key = randomUUID();
+    const made = await make(scoreType, key);
+    expect(made.status).toBe(201);
+    const { token } = made.body as NewShare;
+    tokens.push(token);
+    expect((await make(scoreType, key)).body).toEqual(made.body);
+    expect(await make('engagement', key)).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_key_reused' },
+    });
+    expect(await make('account', randomUUID())).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request' },
+    });
+    const scoring = await send(system, 'explainScore', {
+      parameters: { leadID: unit.leadId },
+      query: { score_type: scoreType },
+    });
+    const { lead_name, score, snapshot, entries_total } = scoring.body as Record<string, unknown>;
+    const opened = await read(token);
+    expect(opened).toMatchObject({
+      status: 200,
+      body: { score_type: scoreType, lead_name, score, snapshot, entries_total },
+    });
+    expect(routes.readShare.responses[200].schema.safeParse(opened.body).error).toBeUndefined();
+    const page = await fetch(`${system.url}/share/${token}`, { headers: { accept: 'text/html' } });
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(title)]);
+  },
+);
 
 describe('a link', () => {
   test('lasts seven days, opens without a credential, and shows the explanation of scoring', async () => {

@@ -533,7 +533,13 @@ describe('triggers', () => {
     ['a threshold and a level', '/triggers', { score_threshold: 50, level: 'Hot' }],
     ['neither a threshold nor a level', '/triggers', {}],
     ['a level without a name', '/triggers', { level: ' ' }],
-    ['an unknown score type', '/triggers', { score_threshold: 50, score_type: 'deal' }],
+    ['an unknown score type', '/triggers', { score_threshold: 50, score_type: 'company' }],
+    [
+      'an event type for deal scores',
+      '/triggers',
+      { score_threshold: 50, score_type: 'deal', event_type: 'Page View' },
+    ],
+    ['a level of deal scores', '/triggers', { level: 'Hot', score_type: 'deal' }],
     [
       'an event type for profile scores',
       '/triggers',

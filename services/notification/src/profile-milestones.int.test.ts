@@ -1,4 +1,4 @@
-// Milestones of profile scores on real servers: from scoring's decisions to the receiver of a webhook, to lists and simulations.
+// Milestones of profile and deal scores on real servers: from scoring's decisions to the receiver of a webhook, to lists and simulations.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   leadIdOf,
@@ -33,6 +33,7 @@ const ofProfile = { score_type: 'profile' as const, channel_ids: [channelId(1)] 
 const alias = 'ada@example.com';
 const lead = leadIdOf(ouId, 'email', alias);
 const [ruleset_id, rule_id] = [nameBasedId(ouId, 'fit'), nameBasedId(ouId, 'decision maker')];
+const dealRuleId = nameBasedId(ouId, 'won deal');
 
 const toOu = <Declaration extends Parameters<typeof outgoing>[0]>(
   declaration: Declaration,
@@ -90,6 +91,27 @@ const profiled = (previous: number, score: number, ou = ouId): OutgoingRecord =>
     },
   });
 };
+
+const dealt = (previous: number, score: number): OutgoingRecord =>
+  outgoing(records.scoreAdjusted, {
+    key: lead,
+    payload: {
+      ou_id: ouId,
+      lead_id: lead,
+      score_type: 'deal',
+      previous_score: previous,
+      score,
+      configuration_version: 4,
+      adjustments: [
+        {
+          ...{ reason: 'deal_rule', deal_id: 'D-1', points: score - previous },
+          ...{ rule_id: dealRuleId, ruleset_id, rule_version: 1 },
+        },
+      ],
+      decided_at: new Date().toISOString(),
+      fire_triggers: true,
+    },
+  });
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
@@ -185,6 +207,37 @@ test('firings are listed with their cause, in their OU only, and no engagement m
   expect(await firedBy(3)).toEqual([]);
   expect(await firedBy(4)).toEqual([]);
   expect(await firedBy(4, anotherOu)).toMatchObject([{ score: 30, level: null, top_drivers: [{ rule_id }] }]);
+}, 60_000);
+
+test('a deal score that crosses a milestone makes it fire once, with the deal rules as drivers', async () => {
+  const ofDeal = { score_type: 'deal' as const, channel_ids: [channelId(1)], score_threshold: 60 };
+  await rig.write([
+    toOu(records.dealRuleCreated, {
+      ...{ ou_id: ouId, rule_id: dealRuleId, ruleset_id, weight: 70, label: 'Won deal', active: true },
+      conditions: [{ field: 'stage', operator: 'equals', value: 'won' }],
+      ...{ version: 1, at },
+    }),
+  ]);
+  expect(await rig.request(define(5, milestone(ofDeal)))).toMatchObject({
+    outcome: 'done',
+    result: { score_type: 'deal', score_threshold: 60 },
+  });
+  await rig.request(define(6, milestone({ ...ofDeal, channel_ids: [] }), anotherOu));
+  const before = receiver.accepted.size;
+  await rig.happen(dealt(0, 50), dealt(50, 70), dealt(70, 80));
+  await eventually('the receiver is told', () => receiver.accepted.size === before + 1);
+  expect(await firedBy(5)).toMatchObject([
+    {
+      ...{ score_type: 'deal', previous_score: 50, score: 70, level: null },
+      top_drivers: [{ rule_id: dealRuleId, event_type: 'Deal', label: 'Won deal', total: 70 }],
+      cause: { event_id: null, event_type: null, reason: 'deal', rule_ids: [dealRuleId] },
+    },
+  ]);
+  expect(await firedBy(6, anotherOu)).toEqual([]);
+  const { body } = await rig.post(`/triggers/${triggerId(5)}/simulate`, {});
+  expect(routes.simulateTrigger.responses[200].schema.parse(body)).toMatchObject({
+    data: [{ previous_score: 50, score: 70, cause: { reason: 'deal' } }],
+  });
 }, 60_000);
 
 test('a simulation over the history has the crossings of the profile, and none of another OU', async () => {

@@ -5,6 +5,7 @@ import { configurationHistory } from './configuration-changes/capability.js';
 import { scoringConfiguration } from './configuration/capability.js';
 import { decayTick, type DecayDependencies } from './decays/capability.js';
 import { dealAggregate } from './deals/capability.js';
+import { dealScorePolicy } from './deals/lead-scores.js';
 import { ignoredDealsProjection } from './deals/ignored.js';
 import { leadProjection, type LeadsOptions } from './leads/capability.js';
 import { movedLeads } from './rule-moves/capability.js';
@@ -25,6 +26,7 @@ export function scoringService({ cachedLeads, partitions, decay, ...dependencies
     scores,
     // After the scores: a reset and a tick of one lead in one batch are decided in this order.
     decayTick({ leads, configurations, ...decay }),
+    dealScorePolicy({ leads }),
     leads,
     movedLeads,
     dealAggregate({ configurations }),
@@ -35,6 +37,6 @@ export function scoringService({ cachedLeads, partitions, decay, ...dependencies
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 7,
+    version: 8,
   });
 }

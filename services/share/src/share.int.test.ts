@@ -601,3 +601,85 @@ test('no token is on any topic or in the database', async () => {
   for (const name of ['first', 'edge', 'twice', 'shown', 'live', 'of the second'])
     expect(written).not.toContain(tokenOf(name));
 });
+
+describe('a link to the deal score', () => {
+  /** A deal of the lead gives more or fewer points, by a rule or as a whole. */
+  const dealt = (
+    previous_score: number,
+    adjustments: readonly Omit<records.ScoreAdjusted['adjustments'][number], 'deal_id'>[],
+  ): ScoringEvent => ({
+    type: 'ScoreAdjusted',
+    payload: {
+      ...profileScored('dana', 'won', { points: 0 }),
+      ...{ score_type: 'deal', previous_score },
+      score: adjustments.reduce((sum, { points }) => sum + points, previous_score),
+      adjustments: adjustments.map((one) => ({ ...one, deal_id: 'D-1' })),
+    },
+  });
+  const byRule = (points: number) => ({
+    ...{ reason: 'deal_rule' as const, points, rule_id: idOf('won'), rule_version: 1 },
+    ruleset_id: idOf('deal ruleset'),
+  });
+
+  beforeAll(async () => {
+    await rig.scored([
+      { type: 'LeadScored', payload: leadScored('dana', { rule: 'pricing', points: 15 }) },
+      {
+        type: 'RulesetCreated',
+        payload: rulesetCreated({ ruleset_id: idOf('deal ruleset'), name: 'Deals', score_type: 'deal' }),
+      },
+      {
+        type: 'DealRuleCreated',
+        payload: {
+          ...{ ou_id: ouId, rule_id: idOf('won'), ruleset_id: idOf('deal ruleset'), weight: 50 },
+          conditions: [{ field: 'stage', operator: 'equals', value: 'won' }],
+          ...{ label: 'Won deal', active: true, version: 1, at },
+        },
+      },
+      dealt(0, [byRule(50)]),
+      dealt(50, [{ reason: 'deal', points: 7 }]),
+    ]);
+    await rig.request(createShare('deals', 'dana', { score_type: 'deal' }));
+    await rig.request(createShare('dana', 'dana'));
+  }, 60_000);
+
+  test('shows the deal score with its rules, sums and changes in words; other links of the lead stay as they are', async () => {
+    const { body, text } = await rig.get(publicPath('deals'));
+    expect(routes.readShare.responses[200].schema.parse(body)).toMatchObject({
+      ...{ score_type: 'deal', score: 57, entries_total: 2 },
+      top_drivers: [{ rule_id: idOf('won'), event_type: 'Deal', label: 'Won deal', count: 1, total: 50 }],
+      adjustments: [{ reason: 'deal', points: 7 }],
+      snapshot: [{ event_type: 'Deal', weight: 50 }],
+      deal_entries: [
+        { deal_id: 'D-1', points: 7, words: '+7: deal D-1 as a whole.' },
+        { deal_id: 'D-1', words: '+50: deal D-1 began to meet "Won deal" (stage is "won").' },
+      ],
+    });
+    expect(text).not.toContain(idOf('dana'));
+    const other = await rig.get(publicPath('dana'));
+    expect(other.body).toMatchObject({ score: 15, top_drivers: [{ rule_id: idOf('pricing') }] });
+    for (const field of ['score_type', 'deal_entries', 'entries_total'])
+      expect(other.body).not.toHaveProperty(field);
+    expect(
+      await rig.request(createShare('elsewhere', 'dana', { score_type: 'deal', ou_id: otherOuId })),
+    ).toMatchObject({
+      outcome: 'rejected',
+      code: 'lead_not_found',
+    });
+  });
+
+  test('shows it as a page, as CSV and as an image, and follows the deals', async () => {
+    const page = () => rig.get(`/share/${tokenOf('deals')}`, { accept: 'text/html' });
+    for (const words of ['Deal score of', 'Won deal', 'For deals as a whole'])
+      expect((await page()).text).toContain(words);
+    const csv = await rig.get(`${publicPath('deals')}/csv`);
+    expect(csv.text.split('\r\n').slice(1, 3)).toEqual([
+      expect.stringMatching(/Won deal.*,50,,deal$/),
+      expect.stringMatching(/,7,Points of deals as a whole,deal$/),
+    ]);
+    expect((await rig.get(`${publicPath('deals')}/preview.png`)).status).toBe(200);
+    await rig.scored([dealt(57, [byRule(-50), { reason: 'deal', points: -7 }])]);
+    expect((await rig.get(publicPath('deals'))).body).toMatchObject({ score: 0, top_drivers: [] });
+    expect((await page()).text).toContain('No deal meets a rule at the moment');
+  });
+});

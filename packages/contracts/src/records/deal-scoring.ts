@@ -106,6 +106,36 @@ export const dealScored = defineRecord({
 });
 export type DealScored = PayloadOf<typeof dealScored>;
 
+/** Adjustments that a lead is told of one change of a deal. More are told as one sum. */
+export const maximumToldAdjustments = 50;
+
+export const recordDealScore = defineRecord({
+  type: 'RecordDealScore',
+  topic: 'scoring.commands',
+  key: 'lead_id',
+  description:
+    "A deal that the lead named has another score. Sent by the partition of the deal, in the transaction of the deal's decision, to each of its leads.",
+  mayWait: true,
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id,
+    deal_key: dealIdentity.deal_key,
+    deal_id: dealIdentity.deal_id,
+    previous_score: score.describe('What the lead was told before.'),
+    score: score.nullable().describe('null: the deal counts for the lead no more.'),
+    configuration_version: z.int().min(0).describe("The version of the OU's rules that decided."),
+    adjustments: z
+      .array(dealAdjustment)
+      .min(1)
+      .max(maximumToldAdjustments)
+      .optional()
+      .describe('previous_score and these make score.'),
+    decided_at: time,
+    fire_triggers: z.boolean(),
+  }),
+});
+export type RecordDealScore = PayloadOf<typeof recordDealScore>;
+
 const removed = { ou_id: id, deal_key: id, lead_id: id, deletion_id: id, removed_at: time };
 
 export const dealLeadRemoved = defineRecord({
@@ -161,4 +191,5 @@ export const dealScoringRecords = [
   dealLeadRemoved,
   dealRemoved,
   dealsIgnored,
+  recordDealScore,
 ] as const;

@@ -1,6 +1,7 @@
 // Crossings of levels: the event that scoring appends right after a decision whose score comes to another level.
 import { z } from 'zod';
 import { id, score, time } from '../common.js';
+import { levelledScoreTypes } from '../vocabulary/score-types.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
 export const leadLevelChanged = defineRecord({
@@ -15,7 +16,7 @@ export const leadLevelChanged = defineRecord({
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,
-    score_type: z.enum(['engagement', 'profile']).describe('Whose levels they are.'),
+    score_type: z.enum(levelledScoreTypes).describe('Whose levels they are.'),
     previous_level_id: id.nullable().describe('null: the previous score is in no level, or the lead is new.'),
     level_id: id.nullable().describe('null: the score is in no level.'),
     level_name: z.string().max(100).nullable().describe('As the OU spelled it when this was decided.'),

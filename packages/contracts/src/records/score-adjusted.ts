@@ -30,11 +30,12 @@ export const scoreAdjusted = defineRecord({
   description:
     'A decision that changed a score without an event of the lead: the score before and after, and why. ' +
     'A `reset` restarts the score from zero: what earlier decisions gave no longer explains it. ' +
+    'A deal score changes when a deal does that the lead named: each adjustment names its deal. ' +
     'A `decay` is one tick of one decay rule; `as_of` is the time of the tick, whenever it was decided.',
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,
-    score_type: z.enum(['engagement', 'profile']),
+    score_type: z.enum(['engagement', 'profile', 'deal']),
     previous_score: score,
     score,
     configuration_version: z.int().min(0).describe("The version of the OU's configuration that decided."),

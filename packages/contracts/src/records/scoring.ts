@@ -258,10 +258,12 @@ export const adjustmentReason = z
     'held_by_ruleset',
     'reset',
     'profile_rule',
+    'deal_rule',
+    'deal',
     'decay',
   ])
   .describe(
-    'A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is. capped_by_rule: max_count, once_per or cap_points of a rule held points back. held_by_ruleset: min_score or max_score of a ruleset did; of a profile score, by how much the held points change. reset: somebody restarted it from zero. profile_rule: the profile began to meet a rule, or the rule gives no points any more; then counted is 0, and matched is 1 where the profile still meets the rule. decay: a tick of a decay rule took points because no event had scored for so long; rule_id and rule_version name the rule, ruleset_id the ruleset whose points faded.',
+    'A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is. capped_by_rule: max_count, once_per or cap_points of a rule held points back. held_by_ruleset: min_score or max_score of a ruleset did; of a profile or deal score, by how much the held points change. reset: somebody restarted it from zero. profile_rule: the profile began to meet a rule, or the rule gives no points any more; then counted is 0, and matched is 1 where the profile still meets the rule. deal_rule: the same of the deal that deal_id names. deal: that deal gives more or fewer points as a whole. decay: a tick of a decay rule took points because no event had scored for so long; rule_id and rule_version name the rule, ruleset_id the ruleset whose points faded.',
   );
 
 /** Points without a match of a rule. Each reason has the optional fields that it needs. */
@@ -275,6 +277,7 @@ export const adjustment = z.strictObject({
   rule_version: z.int().min(1).optional(),
   counted: z.int().min(0).optional().describe('Events of this decision that counted, in full or in part.'),
   matched: z.int().min(0).optional().describe('Events of this decision that the rule matched.'),
+  deal_id: text(200, { minimum: 1 }).optional().describe("Of a deal score: the sender's id of the deal."),
   tick: z
     .int()
     .min(1)

@@ -55,7 +55,7 @@ export const ofPresentAccounts = <Shape extends z.ZodRawShape>(
   );
 
 /** Parameters of a list of leads that no list by account score has. */
-const ofLeadsAlone = ['level', 'grid', 'owner', 'filter_id', 'q'] as const;
+const ofLeadsAlone = ['grid', 'owner', 'filter_id', 'q'] as const;
 
 /** A strict object of a list of leads, in which an account score goes with the order by score alone. */
 export const ofLeadsOrAccounts = <Shape extends z.ZodRawShape>(
@@ -67,15 +67,22 @@ export const ofLeadsOrAccounts = <Shape extends z.ZodRawShape>(
         (query: Record<string, unknown>) => query.score_type !== 'account' || query[parameter] === undefined,
         {
           path: [parameter],
-          error:
-            parameter === 'level'
-              ? 'must be absent for score_type account, which has no levels: min_score and max_score bound it'
-              : 'must be absent for score_type account: min_score and max_score bound it',
+          error: 'must be absent for score_type account: min_score and max_score bound it',
         },
       ),
-    inOrder(shape).refine(
-      ({ score_type, sort }: Record<string, unknown>) =>
-        score_type !== 'account' || sort === 'score' || sort === '-score',
-      { path: ['sort'], error: 'must be score or -score for score_type account' },
-    ),
+    inOrder(shape)
+      .refine(
+        ({ score_type, level }: Record<string, unknown>) =>
+          (score_type !== 'deal' && score_type !== 'account') || level === undefined,
+        {
+          path: ['level'],
+          error:
+            'must be absent for score_type deal and account, which have no levels: min_score and max_score bound them',
+        },
+      )
+      .refine(
+        ({ score_type, sort }: Record<string, unknown>) =>
+          score_type !== 'account' || sort === 'score' || sort === '-score',
+        { path: ['sort'], error: 'must be score or -score for score_type account' },
+      ),
   );

@@ -13,6 +13,7 @@ export * from './intake.js';
 export * from './internal.js';
 export * from './jobs.js';
 export * from './leads.js';
+export * from './score-explanation.js';
 export * from './milestone-triggers.js';
 export * from './notification-channels.js';
 export * from './profile-levels.js';

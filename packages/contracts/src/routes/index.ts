@@ -19,6 +19,7 @@ import * as profiles from './profile-scoring.js';
 import type { RouteDeclaration } from './route.js';
 import * as ruleTests from './rule-tests.js';
 import * as configuration from './scoring-configuration.js';
+import * as scoreExplanation from './score-explanation.js';
 import * as forecast from './score-forecast.js';
 import * as scoreReset from './score-reset.js';
 import * as sequences from './sequences.js';
@@ -38,7 +39,7 @@ export const routes = {
   listLeads: leads.listLeads,
   searchLeads: leads.searchLeads,
   getScore: leads.getScore,
-  explainScore: leads.explainScore,
+  explainScore: scoreExplanation.explainScore,
   forecastScore: forecast.forecastScore,
   resetScores: scoreReset.resetScores,
   deleteLead: leads.deleteLead,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { id, leadId, page, pageParameters, score, time } from '../common.js';
 import { leadScoreTypes } from '../vocabulary/score-types.js';
 import { defineRoute, editor, viewer } from './route.js';
-import { scoreExplanation } from './leads.js';
+import { scoreExplanation } from './score-explanation.js';
 
 const tag = 'Share links';
 const token = z
@@ -17,9 +17,9 @@ export const publicScoreExplanation = z
   .strictObject({
     lead_name: scoreExplanation.shape.lead_name.describe('Display name of the lead.'),
     score_type: z
-      .literal('profile')
+      .enum(['profile', 'deal'])
       .optional()
-      .describe('Of a link that explains the profile score; absent for the engagement score.'),
+      .describe('Of a link that explains the profile or deal score; absent for the engagement score.'),
     score: score.describe('Current total score of the lead.'),
     top_drivers: z
       .array(
@@ -27,13 +27,13 @@ export const publicScoreExplanation = z
       )
       .max(1_000)
       .describe(
-        'Rules that contributed most, one entry for each weight, sorted by absolute contribution. Of a profile score: the rules that the profile meets now.',
+        'Rules that contributed most, one entry for each weight, sorted by absolute contribution. Of a profile or deal score: the rules that the profile or the deals meet now.',
       ),
     adjustments: scoreExplanation.shape.adjustments,
     snapshot: scoreExplanation.shape.snapshot,
     decay_applied: scoreExplanation.shape.decay_applied.describe('Points lost by decay: 0 or less.'),
     range_hours: scoreExplanation.shape.range_hours.describe(
-      'Hours of event time that drivers cover. Of a profile score: hours that profile_entries cover.',
+      'Hours of event time that drivers cover. Of a profile or deal score: hours that profile_entries or deal_entries cover.',
     ),
     profile_entries: z
       .array(
@@ -49,7 +49,26 @@ export const publicScoreExplanation = z
       .max(1_000)
       .optional()
       .describe('Of a profile score: its newest 1,000 changes within the range, each in words.'),
-    entries_total: z.int().min(0).optional().describe('Of a profile score: all changes within the range.'),
+    deal_entries: z
+      .array(
+        z
+          .strictObject({
+            deal_id: z.string().max(200).optional().describe('Absent where points are of no one deal.'),
+            rule_id: id.optional(),
+            points: z.int(),
+            decided_at: time,
+            words: z.string().max(1_000),
+          })
+          .meta({ id: 'PublicDealEntry' }),
+      )
+      .max(1_000)
+      .optional()
+      .describe('Of a deal score: its newest 1,000 changes within the range, each in words.'),
+    entries_total: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Of a profile or deal score: all changes within the range.'),
   })
   .meta({ id: 'PublicScoreExplanation' });
 export type PublicScoreExplanation = z.infer<typeof publicScoreExplanation>;
@@ -68,7 +87,7 @@ export const createShare = defineRoute({
   parameters: z.strictObject({ id: leadId }),
   query: z.strictObject({
     score_type: z
-      .enum(leadScoreTypes, { error: `must be ${leadScoreTypes.join(' or ')}` })
+      .enum(leadScoreTypes, { error: `must be ${leadScoreTypes.join(', ')}` })
       .default('engagement')
       .describe('The score that the link explains.'),
   }),

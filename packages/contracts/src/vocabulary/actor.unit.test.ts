@@ -22,6 +22,7 @@ const askedForByNobody = [
   'ScheduleDecays',
   'RunDecay',
   'RecordDeal',
+  'RecordDealScore',
   'ContributeToAccount',
   'ForgetDealLead',
 ];

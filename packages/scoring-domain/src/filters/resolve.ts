@@ -16,8 +16,8 @@ import {
   type LeadFilterPart,
   type LeadLevelField,
   type LeadNumberField,
-  type LeadScoreType,
   type LeadTextField,
+  type LevelledScoreType,
   type RelativeTime,
 } from '@lead-scoring/contracts';
 import { rangesOf, type GradeRange } from '../grid.js';
@@ -100,7 +100,10 @@ function resolvePart(part: LeadFilterPart, moment: FilterMoment): ResolvedFilter
   return nothing;
 }
 
-const scoreOfLevel: Record<LeadLevelField, LeadScoreType> = { level: 'engagement', profile_level: 'profile' };
+const scoreOfLevel: Record<LeadLevelField, LevelledScoreType> = {
+  level: 'engagement',
+  profile_level: 'profile',
+};
 const numberOf: Record<LeadNumberField, ComparedNumber> = {
   score: 'score',
   'scores.engagement': 'score',
@@ -151,7 +154,7 @@ function resolveText(field: LeadTextField, condition: LeadCondition): ResolvedFi
 function resolveLevel(
   condition: LeadCondition,
   moment: FilterMoment,
-  scoreType: LeadScoreType,
+  scoreType: LevelledScoreType,
 ): ResolvedFilter {
   const levels = levelsOfScore(moment, scoreType);
   const wanted = new Set(textsOf(condition));

@@ -91,6 +91,49 @@ export function profileDriver(total: number, filter_label: string, label?: strin
   };
 }
 
+/** The explanation of a deal score. */
+export function sharedDeals(changes: Partial<SharedExplanation> = {}): SharedExplanation {
+  const ofRule = (total: number, filter_label: string, label?: string): SharedDriver => ({
+    ...profileDriver(total, filter_label, label),
+    event_type: 'Deal',
+  });
+  return sharedExplanation({
+    score_type: 'deal',
+    score: 55,
+    top_drivers: [
+      ofRule(50, 'stage is "won"', 'Won deal'),
+      ofRule(30, 'amount is at least 10000'),
+      ofRule(-40, 'stage is "lost"', 'Lost deal'),
+    ],
+    adjustments: [
+      {
+        reason: 'held_by_ruleset',
+        points: -5,
+        label: 'Deals',
+        text: 'Deals: 5 points held back, at most 75 a deal',
+      },
+      { reason: 'deal', points: 20, text: 'Points of deals as a whole' },
+    ],
+    snapshot: [50, 30, -40].map((weight) => ({ event_type: 'Deal', weight })),
+    decay_applied: 0,
+    history: walk([0, 50, 75, 55], 55),
+    deal_entries: [
+      {
+        points: -40,
+        decided_at: '2026-11-12T09:00:00.000Z',
+        words: '-40: deal D-2 began to meet "Lost deal" (stage is "lost").',
+      },
+      {
+        points: 50,
+        decided_at: '2026-11-03T09:00:00.000Z',
+        words: '+50: deal D-1 began to meet "Won deal" (stage is "won").',
+      },
+    ],
+    entries_total: 3,
+    ...changes,
+  });
+}
+
 /** The explanation of a profile score. */
 export function sharedProfile(changes: Partial<SharedExplanation> = {}): SharedExplanation {
   return sharedExplanation({
@@ -199,6 +242,16 @@ export const cases: Record<string, SharedExplanation> = {
     })),
   }),
   profile: sharedProfile(),
+  deals: sharedDeals(),
+  'deals-of-nothing': sharedDeals({
+    score: 0,
+    top_drivers: [],
+    adjustments: undefined,
+    snapshot: [],
+    history: walk([0, 0], 0),
+    deal_entries: [],
+    entries_total: 0,
+  }),
   'profile-of-nothing': sharedProfile({
     score: 0,
     top_drivers: [],

@@ -4,6 +4,7 @@ import type {
   AccountFiredPayload,
   CauseReason,
   FiredPayload,
+  LeadScoreType,
   NotificationPayload,
 } from '@lead-scoring/contracts';
 import { oneLine } from './text.js';
@@ -40,14 +41,16 @@ export function noticeOf(payload: NotificationPayload): Notice {
       { label: 'Lead', value: nameOf(lead) },
       ...givenFacts(lead),
       {
-        label: isOfProfile(payload) ? 'Profile score' : 'Score',
+        label: wordsOf(payload).score,
         value: `${points(score)} (before: ${points(previous_score)})`,
       },
       ...levelFacts(payload),
       { label: 'Trigger', value: oneLine(trigger.name, nameLength) },
       causeFact(payload),
     ],
-    reasons: data.top_drivers.slice(0, shownDrivers).map((driver) => reasonOf(driver, isOfProfile(payload))),
+    reasons: data.top_drivers
+      .slice(0, shownDrivers)
+      .map((driver) => reasonOf(driver, scoreTypeOf(payload) !== 'engagement')),
     link: linkOf(data.share_url),
   };
 }
@@ -90,12 +93,24 @@ function causeFact({ data: { cause } }: FiredPayload): Notice['facts'][number] {
 
 const reasonWords: Record<CauseReason, string> = {
   profile: 'the profile changed',
+  deal: 'a deal changed',
   decay: 'time without activity',
   reset: 'the score was reset',
 };
 
-function isOfProfile({ data }: FiredPayload): boolean {
-  return 'score_type' in data && data.score_type === 'profile';
+function scoreTypeOf({ data }: FiredPayload): LeadScoreType {
+  return ('score_type' in data ? data.score_type : undefined) ?? 'engagement';
+}
+
+/** What a score and its points are called. */
+const scoreWords: Record<LeadScoreType, { readonly score: string; readonly points: string }> = {
+  engagement: { score: 'Score', points: 'points' },
+  profile: { score: 'Profile score', points: 'profile points' },
+  deal: { score: 'Deal score', points: 'deal points' },
+};
+
+function wordsOf(payload: FiredPayload): (typeof scoreWords)[LeadScoreType] {
+  return scoreWords[scoreTypeOf(payload)];
 }
 
 function levelFacts({ type, data }: FiredPayload): Notice['facts'] {
@@ -110,15 +125,15 @@ function levelName(level: string | null): string {
   return level === null ? 'none' : oneLine(level, nameLength);
 }
 
-/** `Pricing: +30 (3×)`; of a profile rule `Decision maker: +20`; where limits held points back `Pricing: +30 (3 of 5 counted, at most 3 a lead)`. */
-function reasonOf(driver: FiredPayload['data']['top_drivers'][number], isOfProfileRule: boolean): string {
+/** `Pricing: +30 (3×)`; of a rule over profiles or deals `Decision maker: +20`; where limits held points back `Pricing: +30 (3 of 5 counted, at most 3 a lead)`. */
+function reasonOf(driver: FiredPayload['data']['top_drivers'][number], hasConditions: boolean): string {
   const { event_type, label, filter_label, count, total, counted, counted_total = total, limits } = driver;
   const name = label ?? (filter_label === undefined ? event_type : `${event_type} (${filter_label})`);
   const times =
     counted === undefined
       ? `${String(count)}×`
       : `${String(counted)} of ${String(count)} counted${limits === undefined ? '' : `, ${oneLine(limits, 160)}`}`;
-  return `${oneLine(name, 160)}: ${signed(counted_total)}${isOfProfileRule ? '' : ` (${times})`}`;
+  return `${oneLine(name, 160)}: ${signed(counted_total)}${hasConditions ? '' : ` (${times})`}`;
 }
 
 function givenFacts({ title, company, owner }: FiredPayload['data']['lead']): Notice['facts'] {
@@ -136,7 +151,7 @@ function givenFacts({ title, company, owner }: FiredPayload['data']['lead']): No
 function titleOf(payload: FiredPayload): string {
   const { type, data } = payload;
   const name = nameOf(data.lead);
-  const score = `${points(data.score)} ${isOfProfile(payload) ? 'profile points' : 'points'}`;
+  const score = `${points(data.score)} ${wordsOf(payload).points}`;
   switch (type) {
     case 'trigger.milestone.fired':
     case 'lead.level_changed': {

@@ -86,7 +86,14 @@ function isSelected({ filter }: CompiledMilestone, lead: FilteredLead | null, at
 
 /** The lead with a score of the decision: filters on scores compare the one that crossed the milestone. */
 function leadAt(lead: FilteredLead, scored: ScoreDecision, score: number): FilteredLead {
-  return scoreTypeOf(scored) === 'engagement' ? { ...lead, score } : { ...lead, profile: { score } };
+  switch (scoreTypeOf(scored)) {
+    case 'engagement':
+      return { ...lead, score };
+    case 'profile':
+      return { ...lead, profile: { score } };
+    case 'deal':
+      return lead;
+  }
 }
 
 const noMilestones: readonly CompiledMilestone[] = [];

@@ -7,6 +7,7 @@ import {
 } from '@lead-scoring/contracts';
 import { nameOf, type LeadAccount } from '@lead-scoring/explanations';
 import {
+  dealDriversOf,
   driversOf,
   levelsOfScore,
   profileDriversOf,
@@ -137,13 +138,18 @@ function valuesOf({ company, title, owner }: LeadFields): LeadDetails {
 }
 
 function driversOfScore(
-  { contributions, profile }: LeadAccount,
+  { contributions, profile, deal }: LeadAccount,
   configuration: ScoringConfiguration,
   scoreType: LeadScoreType,
 ): ReturnType<typeof driversOf> {
-  return scoreType === 'engagement'
-    ? driversOf(contributions, configuration)
-    : profileDriversOf(profile?.given ?? [], configuration);
+  switch (scoreType) {
+    case 'engagement':
+      return driversOf(contributions, configuration);
+    case 'profile':
+      return profileDriversOf(profile?.given ?? [], configuration);
+    case 'deal':
+      return dealDriversOf(deal?.given ?? [], configuration);
+  }
 }
 
 const maximumLabelLength = 200;

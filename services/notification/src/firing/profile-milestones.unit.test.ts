@@ -1,12 +1,18 @@
-// Milestones of profile scores, and firings on changes of a score that no event caused.
+// Milestones of profile and deal scores, and firings on changes of a score that no event caused.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
-import { levelHolding, type ScoreDecision, type ScoreLevels } from '@lead-scoring/scoring-domain';
+import {
+  levelHolding,
+  levelsOfScore,
+  type ScoreDecision,
+  type ScoreLevels,
+} from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
 import type { MilestoneTrigger, Trigger } from '../configuration/state.js';
 import {
   act,
   configurationOf,
+  dealScored,
   idOf,
   leadId,
   leadScored,
@@ -141,6 +147,40 @@ describe('a milestone of the profile score', () => {
   });
 });
 
+describe('a milestone of the deal score', () => {
+  const ofDeal = { score_type: 'deal' } as const;
+
+  test('fires once when the score reaches the threshold, says that a deal did it, and again once it was below', () => {
+    const path = [80, 100, 130, 60, 110].map((score, index, all) =>
+      dealScored(all[index - 1] ?? 0, score, index),
+    );
+    const { events, state } = decided([milestone(ofDeal)], path);
+    expect(events).toMatchObject([
+      {
+        type: 'MilestoneFired',
+        payload: {
+          ...{ score_type: 'deal', previous_score: 80, score: 100, threshold: 100 },
+          cause: { event_id: null, event_type: null, reason: 'deal', rule_ids: [idOf('deal rule')] },
+        },
+      },
+      { payload: { score: 110 } },
+    ]);
+    const compiled = compileTriggers(configurationOf([milestone(ofDeal)]), levels);
+    for (const [offset, payload] of path.entries())
+      expect(decideScored(payload, scoredAt(offset), state, compiled)).toEqual({ events: [], state });
+  });
+
+  test('does not fire on other scores, nor their milestones on deal scores, nor for imported history', () => {
+    const other = [profileScored(0, 150, 0), leadScored([act('view', 'Page View', 0, 150)], 0, 1)];
+    expect(decided([milestone(ofDeal)], other).events).toEqual([]);
+    const others = [milestone(), milestone(ofProfile, 'fit'), surge({ threshold: 1 })];
+    expect(decided(others, [dealScored(0, 150, 0)]).events).toEqual([]);
+    expect(decided([milestone(ofDeal)], [dealScored(0, 150, 0, { fire_triggers: false })]).events).toEqual(
+      [],
+    );
+  });
+});
+
 describe('a change of the engagement score that no event caused', () => {
   const faded = (previous: number, score: number, takenAt: number) =>
     profileScored(previous, score, takenAt, {
@@ -167,10 +207,10 @@ describe('a change of the engagement score that no event caused', () => {
   });
 });
 
-describe('for any milestones and any changes of both scores,', () => {
+describe('for any milestones and any changes of all scores,', () => {
   const anyMilestone = fc
     .record({
-      score_type: fc.constantFrom('engagement' as const, 'profile' as const),
+      score_type: fc.constantFrom('engagement' as const, 'profile' as const, 'deal' as const),
       score_threshold: fc.integer({ min: -10, max: 50 }),
       level: fc.constantFrom(null, null, 'Hot', 'Good fit'),
       direction: anyDirection,
@@ -192,17 +232,21 @@ describe('for any milestones and any changes of both scores,', () => {
     .array(anyMilestone, { minLength: 1, maxLength: 5 })
     .map((all) => all.map((one, index) => ({ ...one, id: idOf(`t${String(index)}`) })));
   const anyChanges = fc
-    .array(fc.record({ isProfile: fc.boolean(), points: fc.integer({ min: -40, max: 40 }) }), {
-      maxLength: 18,
-    })
+    .array(
+      fc.record({
+        score_type: fc.constantFrom('engagement' as const, 'profile' as const, 'deal' as const),
+        points: fc.integer({ min: -40, max: 40 }),
+      }),
+      { maxLength: 18 },
+    )
     .map((changes) => {
-      const known = { engagement: 0, profile: 0 };
-      return changes.map(({ isProfile, points }, index): ScoreDecision => {
-        const before = known[isProfile ? 'profile' : 'engagement'];
-        known[isProfile ? 'profile' : 'engagement'] += points;
-        return isProfile
-          ? profileScored(before, before + points, index)
-          : leadScored([act(`e${String(index)}`, 'Page View', index, points)], before, index);
+      const known = { engagement: 0, profile: 0, deal: 0 };
+      return changes.map(({ score_type, points }, index): ScoreDecision => {
+        const before = known[score_type];
+        known[score_type] += points;
+        if (score_type === 'profile') return profileScored(before, before + points, index);
+        if (score_type === 'deal') return dealScored(before, before + points, index);
+        return leadScored([act(`e${String(index)}`, 'Page View', index, points)], before, index);
       });
     });
 
@@ -210,8 +254,8 @@ describe('for any milestones and any changes of both scores,', () => {
     fc.assert(
       fc.property(anyMilestone, anyChanges, (trigger, changes) => {
         const { score_type, score_threshold, level, direction, rearm } = trigger;
-        const list = score_type === 'profile' ? levels.profile_levels : levels.levels;
-        const named = list?.find(({ name }) => name.toLowerCase() === level?.toLowerCase());
+        const list = score_type === 'account' ? [] : levelsOfScore(levels, score_type);
+        const named = list.find(({ name }) => name.toLowerCase() === level?.toLowerCase());
         const line = score_threshold ?? named?.min_score ?? NaN;
         const expected: number[] = [];
         let armed = true;
@@ -251,8 +295,8 @@ describe('for any milestones and any changes of both scores,', () => {
           if (type !== 'MilestoneFired') continue;
           const fired = records.milestoneFired.schema.parse({ ...described, ...payload });
           if (fired.previous_level === undefined) continue;
-          const list = fired.score_type === 'profile' ? levels.profile_levels : levels.levels;
-          expect(fired.level).toBe(levelHolding(list ?? [], fired.score)?.name ?? null);
+          const list = levelsOfScore(levels, fired.score_type);
+          expect(fired.level).toBe(levelHolding(list, fired.score)?.name ?? null);
         }
       }),
     );

@@ -197,7 +197,7 @@ function eventIn({ event_id, event_type, timestamp }: FiringCause): Omit<FiringC
 
 /** Splits a decision into one per event, made at event time, and one for the change of the score that no event caused. */
 function eventByEvent(decision: ScoreDecision): ScoreDecision[] {
-  if (!('scored_events' in decision)) return [profileAsOfEvents(decision)];
+  if (!('scored_events' in decision)) return [adjustedAsOfEvents(decision)];
   let score = decision.previous_score;
   const decisions = decision.scored_events.map((event) => {
     const previous_score = score;
@@ -215,9 +215,9 @@ function eventByEvent(decision: ScoreDecision): ScoreDecision[] {
   return decisions;
 }
 
-/** A decision on a profile follows one on events, and like these fires also for imported history. */
-function profileAsOfEvents(decision: records.ScoreAdjusted): ScoreDecision {
-  if (decision.score_type !== 'profile') return decision;
+/** A decision on a profile or on deals follows one on events, and like these fires also for imported history. */
+function adjustedAsOfEvents(decision: records.ScoreAdjusted): ScoreDecision {
+  if (decision.score_type === 'engagement') return decision;
   return {
     ...decision,
     decided_at: momentOfAdjustments({ ...decision, scored_events: [] }),

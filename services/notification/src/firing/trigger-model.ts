@@ -94,6 +94,7 @@ export function compileTriggers(
   const scores = {
     engagement: milestonesOfScore(ofScore(placed, 'engagement')),
     profile: milestonesOfScore(ofScore(placed, 'profile')),
+    deal: milestonesOfScore(ofScore(placed, 'deal')),
     account: milestonesOfScore(ofScore(placed, 'account')),
   };
   return {

@@ -192,6 +192,28 @@ export const profileScored = (
   ...more,
 });
 
+/** A deal of the lead changed: the rule of this name gives points, or takes them back. */
+export const dealScored = (
+  previous: number,
+  score: number,
+  takenAt: number,
+  more: Partial<records.ScoreAdjusted> = {},
+): records.ScoreAdjusted =>
+  profileScored(previous, score, takenAt, {
+    score_type: 'deal',
+    adjustments: [
+      {
+        reason: 'deal_rule',
+        deal_id: 'D-1',
+        points: score - previous,
+        rule_id: idOf('deal rule'),
+        rule_version: 1,
+        ruleset_id: idOf('deal ruleset'),
+      },
+    ],
+    ...more,
+  });
+
 export function eventsIngested(
   acts: readonly Act[],
   takenAt: number,

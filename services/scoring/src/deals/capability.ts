@@ -1,5 +1,8 @@
-// Deals as an aggregate: what events of leads say of a deal is decided in the deal's own partition, with the rules of its OU.
+// Deals as an aggregate: what events of leads say of a deal is decided in the deal's own partition, with the rules of its
+// OU, and told to its leads.
 import { aggregate, type AggregateShape } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import { outgoing } from '@lead-scoring/event-log';
 import { noDeals, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { compileConditionRules } from '../condition-rules/rules-model.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
@@ -8,6 +11,7 @@ import { storedDeals } from './documents.js';
 import { evolveDeal } from './evolve.js';
 import { dealCommands, dealEvents, type DealCommand, type DealEvent } from './messages.js';
 import type { Deal } from './state.js';
+import { toldToLeads } from './told-leads.js';
 
 interface Deals extends AggregateShape {
   state: Deal | null;
@@ -23,6 +27,8 @@ export interface DealsDependencies {
 
 /** Deals that a partition keeps in memory. */
 const cachedDeals = 2_000;
+/** Commands to leads in one transaction: a decision has at most one for each of a deal's 100 leads. */
+const maximumCommands = 5_000;
 
 export function dealAggregate({ configurations }: DealsDependencies) {
   return aggregate<Deals>({
@@ -36,14 +42,21 @@ export function dealAggregate({ configurations }: DealsDependencies) {
       return new Map([...loaded].map(([ouId, configuration]) => [ouId, rulesOf(configuration)]));
     },
     // Nobody waits for an answer.
-    decide: (command, deal, rules) => ({
-      outcome: 'unanswered',
-      events: decideDeal(command, deal, rules.get(command.payload.ou_id) ?? noRules),
-    }),
+    decide: (command, deal, rules) => {
+      const ofUnit = rules.get(command.payload.ou_id) ?? noRules;
+      const events = decideDeal(command, deal, ofUnit);
+      const told = events.flatMap((event) => toldToLeads(deal, event, ofUnit.version));
+      return { outcome: 'unanswered', events, commands: told.map(toldRecord) };
+    },
+    maximumCommands,
     evolve: evolveDeal,
     stored: storedDeals,
     cachedStates: cachedDeals,
   });
+}
+
+function toldRecord(payload: records.RecordDealScore) {
+  return outgoing(records.recordDealScore, { key: payload.lead_id, payload });
 }
 
 /** The compiled rules of a configuration, as long as it is in memory. */

@@ -76,9 +76,10 @@ describe('a deal', () => {
         { rule_id: idOf('large'), points: 30 },
       ],
     });
-    expect((await rig.get(`/score/${idOf('ada')}`)).body).toMatchObject({
-      score: 5,
-      scores: { engagement: 5, deal: 80 },
+    await eventually('the deal counts for its lead', async () => {
+      const { body } = await rig.get(`/score/${idOf('ada')}`);
+      expect(body).toMatchObject({ score: 5, scores: { engagement: 5, deal: 80 } });
+      return true;
     });
     expect((await rig.get('/leads')).body).toMatchObject({ data: [{ scores: { engagement: 5, deal: 80 } }] });
   });

@@ -1,6 +1,11 @@
 // Reads a lead with all decisions that explain its score, concurrently with their fold.
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
-import { scoredEventsOf, type ExplainedDecision, type ProfileDecision } from '@lead-scoring/scoring-domain';
+import {
+  scoredEventsOf,
+  type DealDecision,
+  type ExplainedDecision,
+  type ProfileDecision,
+} from '@lead-scoring/scoring-domain';
 import { recordKeysUpTo } from '../keys.js';
 import { decisionOf, timeline, type LeadDocument, type TimelineDocument } from '../leads/documents.js';
 import { findLead } from '../leads/stored-leads.js';
@@ -11,6 +16,8 @@ export interface ExplainedLead {
   decisions: (ExplainedDecision & { score: number })[];
   /** The decisions on its profile, in the order of the log. */
   profileDecisions: ProfileDecision[];
+  /** The decisions on its deal score, in the order of the log. */
+  dealDecisions: DealDecision[];
 }
 
 /**
@@ -45,10 +52,12 @@ export async function findExplainedLead(
 function decisionsOf(recorded: readonly TimelineDocument[]): Omit<ExplainedLead, 'lead'> {
   const decisions: ExplainedLead['decisions'] = [];
   const profileDecisions: ProfileDecision[] = [];
+  const dealDecisions: DealDecision[] = [];
   for (const document of recorded) {
     const decision = decisionOf(document);
     if ('score_type' in decision && decision.score_type === 'profile') profileDecisions.push(decision);
+    else if ('score_type' in decision && decision.score_type === 'deal') dealDecisions.push(decision);
     else decisions.push({ ...decision, scored_events: scoredEventsOf(decision) });
   }
-  return { decisions, profileDecisions };
+  return { decisions, profileDecisions, dealDecisions };
 }

@@ -1,7 +1,7 @@
 // The explanation of a lead's score, now or at a past moment of either clock: that of the events, or that of the system.
 import { routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { explainProfile, explainScore, momentOfNow } from '@lead-scoring/scoring-domain';
+import { explainDeals, explainProfile, explainScore, momentOfNow } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { explainAccount } from '../accounts/explanation-model.js';
 import { findAccountOf } from '../accounts/stored-accounts.js';
@@ -40,15 +40,16 @@ export function explanationQueries({
         const account = await findAccountOf(readModel, ouId, lead);
         return explainAccount(explained, account, current, { at: now().toISOString(), range_hours });
       }
-      const [{ lead, decisions, profileDecisions }, current] = await Promise.all([
+      const [{ lead, decisions, profileDecisions, dealDecisions }, current] = await Promise.all([
         findExplainedLead(readModel, ouId, params.leadID),
         loadOne(configurations, ouId),
       ]);
       const { at, known_at, range_hours, score_type } = query;
       const then = known_at === undefined ? current : await configurationAt(readModel, ouId, known_at);
       const explained = { id: leadOfKey(lead._id), name: lead.name, score: lead.score };
-      if (score_type === 'profile') {
-        const moment = [at, known_at].filter((one) => one !== undefined).sort()[0];
+      // Of a profile and of deals, both clocks are that of the decisions.
+      const moment = [at, known_at].filter((one) => one !== undefined).sort()[0];
+      if (score_type === 'profile')
         return explainProfile(
           { ...explained, score: lead.profile?.score ?? 0 },
           profileDecisions,
@@ -56,7 +57,11 @@ export function explanationQueries({
           then,
           { at: moment ?? momentOfNow(profileDecisions, now()), range_hours },
         );
-      }
+      if (score_type === 'deal')
+        return explainDeals({ ...explained, score: lead.deal_score ?? 0 }, dealDecisions, current, then, {
+          at: moment ?? momentOfNow(dealDecisions, now()),
+          range_hours,
+        });
       return explainScore(explained, decisions, current, then, {
         at: at ?? known_at ?? momentOfNow(decisions, now()),
         known_at,

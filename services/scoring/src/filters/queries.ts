@@ -10,13 +10,13 @@ import {
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import { bindQuery, problem, type BoundQuery } from '@lead-scoring/service';
+import { loadAccountScores } from '../accounts/stored-accounts.js';
 import { filterNotFoundMessage } from '../configuration/decision-model.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne, pageOf } from '../configuration/queries.js';
 import { leadAnswer } from '../leads/answers.js';
 import { listFiltered } from '../leads/list-filtered.js';
 import { everyScores } from '../leads/score-range.js';
-import { loadScoresBeside } from '../leads/scores-beside.js';
 import { queryOf } from './query.js';
 import { refusalOfReferences } from './reference-model.js';
 
@@ -48,11 +48,11 @@ export function filterQueries({ readModel, configurations, now }: FilterQueryDep
         { score_type: 'engagement', sort: '-score', page: 1, limit: examples },
         { ranges: everyScores, filter: filterQuery(conditions, configuration, now()) },
       );
-      const beside = await loadScoresBeside(readModel, documents, configuration);
+      const accountScores = await loadAccountScores(readModel, context.ouId, documents);
       return {
         total,
         filter_label: leadFilterLabel(conditions, configuration),
-        examples: documents.map((document) => leadAnswer(document, configuration, beside)),
+        examples: documents.map((document) => leadAnswer(document, configuration, accountScores)),
       };
     }),
   ];

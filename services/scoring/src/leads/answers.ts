@@ -2,20 +2,21 @@
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import { cellOf, levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { pointsByRuleset } from '../condition-rules/limits-model.js';
-import { dealScoreOf } from '../deals/deal-scores.js';
 import { leadOfKey } from '../keys.js';
 import type { LeadDocument } from './documents.js';
-import type { ScoresBeside } from './scores-beside.js';
 import type { LeadPage } from './stored-leads.js';
+
+/** The scores of the accounts in which leads count, by the ids of the accounts. */
+export type AccountScores = ReadonlyMap<string, number>;
 
 export function pageAnswer(
   { documents, total, next_cursor }: LeadPage,
   { page, limit }: { page: number; limit: number },
   configuration: ScoringConfiguration,
-  beside: ScoresBeside,
+  accountScores: AccountScores,
 ) {
   return {
-    data: documents.map((document) => leadAnswer(document, configuration, beside)),
+    data: documents.map((document) => leadAnswer(document, configuration, accountScores)),
     total,
     page,
     limit,
@@ -37,11 +38,11 @@ function inGrid(
 export function leadAnswer(
   document: LeadDocument,
   configuration: ScoringConfiguration,
-  beside: ScoresBeside,
+  accountScores: AccountScores,
 ): routeDeclarations.Lead {
   const { name, fields, aliases, score, rulesets, event_count, last_activity_at, first_activity_at } =
     document;
-  const ofAccount = document.account && beside.accounts.get(document.account.account_id);
+  const ofAccount = document.account && accountScores.get(document.account.account_id);
   return {
     id: leadOfKey(document._id),
     name,
@@ -54,7 +55,7 @@ export function leadAnswer(
     scores: {
       engagement: score,
       ...(configuration.profile && { profile: document.profile?.score ?? 0 }),
-      ...(beside.deals && { deal: dealScoreOf(document, beside.deals) }),
+      ...(configuration.deals && { deal: document.deal_score ?? 0 }),
       ...(ofAccount !== undefined && { account: ofAccount }),
     },
     level: levelOf(configuration.levels, score),

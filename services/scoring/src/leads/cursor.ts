@@ -10,9 +10,14 @@ export function rankCursor(key: Binary, direction: Direction, scoreType: LeadSco
 }
 
 /** One letter for each order by a score. */
+const listMarks: Readonly<Record<LeadScoreType, Readonly<Record<Direction, string>>>> = {
+  engagement: { ascending: 'a', descending: 'd' },
+  profile: { ascending: 'A', descending: 'D' },
+  deal: { ascending: 'b', descending: 'e' },
+};
+
 function listMark(direction: Direction, scoreType: LeadScoreType): string {
-  const mark = direction === 'ascending' ? 'a' : 'd';
-  return scoreType === 'engagement' ? mark : mark.toUpperCase();
+  return listMarks[scoreType][direction];
 }
 
 /** @throws InvalidCursor */

@@ -12,6 +12,7 @@ import {
 import type { LeadDecay, ScoreDecision } from '@lead-scoring/scoring-domain';
 import { leadKey, leadOfKey, rankKey } from '../keys.js';
 import type { LeadAccount } from '../accounts/contribution-model.js';
+import { dealScoreOf } from '../deals/lead-score-model.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { Histogram } from './histogram-fold.js';
@@ -43,6 +44,8 @@ export interface LeadDocument extends GuardedDocument {
   score: number;
   /** 0 for a lead without a profile. Absent in documents of before version 6. */
   profile_score?: number;
+  /** Only for leads with another deal score than 0. */
+  deal_score?: number;
   rulesets: { ruleset_id: string; score: number }[];
   resets?: ScoreReset[];
   event_count: number;
@@ -55,6 +58,8 @@ export interface LeadDocument extends GuardedDocument {
   profile?: LeadProfile;
   /** Keys of the deals that its events named; absent where there are none. */
   deals?: string[];
+  /** What they give it, by their keys. */
+  deal_scores?: Record<string, number>;
   /** Absent for a lead that counts in no account. */
   account?: LeadAccount;
   /** JSON text: what limits of rules have counted. Absent where they have counted nothing. */
@@ -84,6 +89,8 @@ export interface HistogramDocument extends GuardedDocument {
   buckets: string;
   /** The same of profile scores other than 0. Absent where there are none. */
   profile_buckets?: string;
+  /** The same of deal scores. */
+  deal_buckets?: string;
   /** Kinds of alias that leads have, from which a search computes the possible lead ids of a text. */
   alias_kinds: string[];
 }
@@ -92,7 +99,7 @@ export const leads = defineCollection<LeadDocument>({
   name: 'leads',
   indexes: [
     { key: { rank: 1 } },
-    // Most leads of most OUs have no profile score: they cost nothing here.
+    // Most leads of most OUs have no profile score: they are not in this index.
     { key: { profile_rank: 1 }, sparse: true },
   ],
 });
@@ -107,6 +114,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
   const name = nameOf(lead);
   const lowered = loweredTextsOf(lead);
   const profileScore = lead.profile?.score ?? 0;
+  const dealScore = lead.deal_scores ? dealScoreOf(lead.deal_scores) : 0;
   return {
     _id: leadKey(lead.ou_id, lead.id),
     rank: rankKey(lead.ou_id, lead.score, lead.id),
@@ -116,6 +124,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
     owner: lead.fields.owner?.value ?? '',
     score: lead.score,
     profile_score: profileScore,
+    ...(dealScore !== 0 && { deal_score: dealScore }),
     name_key: name.toLowerCase(),
     last_activity_at: lead.last_activity_at,
     first_activity_at: lead.first_activity_at,
@@ -132,6 +141,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
     first_offset: lead.first_offset,
     ...(lead.profile && { profile: lead.profile }),
     ...(lead.deals && { deals: [...lead.deals] }),
+    ...(lead.deal_scores && { deal_scores: { ...lead.deal_scores } }),
     ...(lead.account && { account: lead.account }),
     partition,
     ...(lead.limit_uses && { limit_uses: JSON.stringify(lead.limit_uses) }),
@@ -154,6 +164,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     offset,
     profile,
     deals,
+    deal_scores,
     account,
     limit_uses,
   } = document;
@@ -174,6 +185,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     offset,
     ...(profile && { profile }),
     ...(deals && { deals }),
+    ...(deal_scores && { deal_scores }),
     ...(account && { account }),
     ...(limit_uses !== undefined && { limit_uses: JSON.parse(limit_uses) as LimitUses }),
   };

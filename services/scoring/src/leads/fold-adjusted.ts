@@ -2,6 +2,7 @@
 import type { records } from '@lead-scoring/contracts';
 import { resetsScore, withDecision } from '@lead-scoring/scoring-domain';
 import { leadAccountOf } from '../accounts/contribution-model.js';
+import { withDealAdjustments } from '../deals/lead-score-model.js';
 import { decayAfterAdjusted } from '../decays/decay-fold.js';
 import { profileAdjustmentsIn, withProfilePoints, type LeadProfile } from '../profile/state.js';
 import type { Lead, ScoreReset } from './state.js';
@@ -16,6 +17,8 @@ export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset
 /** The lead with a decision that has no place on the log yet. */
 export function adjustedLead(lead: Lead, decision: records.ScoreAdjusted): Lead {
   if (decision.score_type === 'profile') return { ...lead, profile: foldedProfile(lead, decision) };
+  if (decision.score_type === 'deal')
+    return { ...lead, deal_scores: withDealAdjustments(lead.deal_scores, decision) };
   const { score, previous_score, adjustments, decided_at, reset_id } = decision;
   const isReset = resetsScore(decision);
   const decay = decayAfterAdjusted(lead.decay, decision);

@@ -37,6 +37,7 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
     offset,
     ...(profile && { profile }),
     ...(deals && { deals }),
+    ...(lead?.deal_scores && { deal_scores: lead.deal_scores }),
     ...(lead?.account && { account: lead.account }),
   };
 }

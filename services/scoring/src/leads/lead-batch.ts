@@ -3,6 +3,7 @@ import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
 import type { ContributionEvent } from '../accounts/messages.js';
+import { dealScoreOf } from '../deals/lead-score-model.js';
 import type { LeadEvent } from '../scores/messages.js';
 import { foldAdjusted, foldContributed } from './fold-adjusted.js';
 import { foldLead } from './fold.js';
@@ -106,7 +107,7 @@ class RemovedLeads {
   readonly #byName = new Map<string, { ou_id: string; id: string; offset: number }>();
   readonly #asTheyWere: Lead[] = [];
   /** By the offset of the removal. */
-  readonly #profileScores = new Map<number, number>();
+  readonly #scores = new Map<number, { profile: number; deal: number }>();
 
   get any(): boolean {
     return this.#byName.size > 0;
@@ -118,12 +119,12 @@ class RemovedLeads {
     if (!lead || lead.offset > offset) return;
     this.firstOffsets.add(lead.first_offset);
     this.#asTheyWere.push(lead);
-    this.#profileScores.set(offset, lead.profile?.score ?? 0);
+    this.#scores.set(offset, { profile: lead.profile?.score ?? 0, deal: dealScoreOf(lead.deal_scores) });
   }
 
-  /** The profile score of the lead that the event removes. */
-  profileScoreBefore({ offset }: Pick<FoldedLeadEvent, 'offset'>): number {
-    return this.#profileScores.get(offset) ?? 0;
+  /** The profile score and the deal score of the lead that the event removes. */
+  scoresBefore({ offset }: Pick<FoldedLeadEvent, 'offset'>): { profile: number; deal: number } {
+    return this.#scores.get(offset) ?? { profile: 0, deal: 0 };
   }
 
   has(name: string): boolean {

@@ -2,13 +2,14 @@
 import type { LeadScoreType, routes } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type Binary, type ReadModel } from '@lead-scoring/read-model';
 import type { QueryInput } from '@lead-scoring/service';
+import { countDealRanks, findDealRanks } from '../deals/deal-ranks.js';
 import { leadKey, leadKeysOf, leadOfKey, leadOfRank, rankEdge, rankKey, rankPosition } from '../keys.js';
 import { rankCursor, readRankCursor } from './cursor.js';
 import { leads, type LeadDocument } from './documents.js';
 import { countWithin, skipWithin, stretchEnd, type Histogram, type ScoreRange } from './histogram-fold.js';
 import { sectionAfter, sectionAt, sectionsOf, type Direction, type ScoreSection } from './score-sections.js';
 import { loadStatistics } from './statistics.js';
-import type { LeadPage } from './stored-leads.js';
+import { loadLeads, type LeadPage } from './stored-leads.js';
 
 type ListQuery = QueryInput<typeof routes.listLeads>['query'] & { score_type: LeadScoreType };
 
@@ -20,7 +21,7 @@ interface ScoreOrder {
   readonly direction: Direction;
   /** The number of leads of the OU. */
   readonly leads: number;
-  /** Of the score; of profile scores without those of 0. */
+  /** Of the score; of profile and deal scores without those of 0. */
   readonly histogram: Histogram;
 }
 
@@ -35,49 +36,54 @@ export async function listByScore(
   const sections = sectionsOf(query.score_type, range, direction);
   if (sections.length === 0) return { documents: [], total: 0 };
   return withClassifiedErrors(async () => {
-    const { histogram, profileHistogram, leads: count } = await loadStatistics(readModel, ouId);
+    const { histograms, leads: count } = await loadStatistics(readModel, ouId);
     const order: ScoreOrder = {
       ...{ readModel, ouId, scoreType: query.score_type, direction, leads: count },
-      histogram: query.score_type === 'engagement' ? histogram : profileHistogram,
+      histogram: histograms[query.score_type],
     };
     const counting = Promise.all(sections.map((section) => countSection(order, section)));
     const [counts, found] = await Promise.all([counting, findPage(order, { sections, counting, query })]);
-    const documents = found.slice(0, query.limit);
-    const last = documents.at(-1);
+    const shown = found.slice(0, query.limit);
+    const last = shown.at(-1);
     return {
-      documents,
+      documents: shown.flatMap(({ lead }) => lead ?? []),
       total: counts.reduce((sum, one) => sum + one, 0),
-      next_cursor: last && found.length > query.limit ? cursorOf(last, order) : undefined,
+      next_cursor:
+        last && found.length > query.limit ? rankCursor(last.place, direction, query.score_type) : undefined,
     };
   });
 }
 
-/** The place of a lead in the order; a lead that is not in the index has a score of 0. */
-function cursorOf(
-  { _id, rank, profile_rank }: LeadDocument,
-  { ouId, scoreType, direction }: ScoreOrder,
-): string {
-  const place = scoreType === 'engagement' ? rank : (profile_rank ?? rankKey(ouId, 0, leadOfKey(_id)));
-  return rankCursor(place, direction, scoreType);
+/** A lead at its place in the order; a lead that is not in the index has a score of 0 there. */
+interface PlacedLead {
+  readonly place: Binary;
+  /** Absent where it was deleted meanwhile. */
+  readonly lead: LeadDocument | undefined;
 }
 
-async function countSection(
-  { readModel, ouId, leads: all, histogram }: ScoreOrder,
-  { index, range }: ScoreSection,
-): Promise<number> {
-  if (index === null) {
+async function countSection(order: ScoreOrder, { isIndexed, range }: ScoreSection): Promise<number> {
+  const { leads: all, histogram } = order;
+  if (!isIndexed) {
     const indexed = [...histogram.values()].reduce((sum, count) => sum + count, 0);
     return Math.max(0, all - indexed);
   }
   const { count, toCount } = countWithin(histogram, range);
-  const counted = await Promise.all(
-    toCount.map(({ low, high }) =>
-      readModel
-        .collection(leads)
-        .countDocuments({ [index]: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high + 1) } }),
-    ),
-  );
+  const counted = await Promise.all(toCount.map(({ low, high }) => countIndexed(order, low, high + 1)));
   return counted.reduce((sum, one) => sum + one, count);
+}
+
+/** The fields of leads that are an index of a score. */
+const rankFields = { engagement: 'rank', profile: 'profile_rank' } as const;
+
+function countIndexed(
+  { readModel, ouId, scoreType }: ScoreOrder,
+  low: number,
+  high: number,
+): Promise<number> {
+  if (scoreType === 'deal') return countDealRanks(readModel, { ouId, low, high });
+  return readModel
+    .collection(leads)
+    .countDocuments({ [rankFields[scoreType]]: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high) } });
 }
 
 interface PageRequest {
@@ -91,7 +97,7 @@ interface PageRequest {
 async function findPage(
   order: ScoreOrder,
   { sections, counting, query }: PageRequest,
-): Promise<LeadDocument[]> {
+): Promise<PlacedLead[]> {
   const { ouId, direction, scoreType } = order;
   const from = query.cursor === undefined ? null : readRankCursor(query.cursor, ouId, direction, scoreType);
   const score = from && Math.floor(rankPosition(from));
@@ -99,16 +105,16 @@ async function findPage(
   let skip = from ? 0 : (query.page - 1) * query.limit;
   // Of one section, the number of leads is not needed for its pages.
   if (skip > 0 && sections.length > 1) ({ section, skip } = sectionAfter(await counting, skip));
-  const found: LeadDocument[] = [];
+  const found: PlacedLead[] = [];
   for (const one of sections.slice(section)) {
     const limit = query.limit + 1 - found.length;
     if (limit <= 0) break;
     const isWithin = score !== null && one.range.low <= score && score <= one.range.high;
     const wanted = { from: isWithin ? from : null, skip, limit };
     found.push(
-      ...(one.index === null
-        ? await leadsOutsideIndex(order, wanted)
-        : await leadsInIndex(order, { ...one, index: one.index }, wanted)),
+      ...(one.isIndexed
+        ? await leadsInIndex(order, one.range, wanted)
+        : await leadsOutsideIndex(order, wanted)),
     );
     skip = 0;
   }
@@ -122,19 +128,22 @@ interface WantedLeads {
   readonly limit: number;
 }
 
+/** The fields that only leads in the index of a score have. */
+const indexedFields = { engagement: 'rank', profile: 'profile_rank', deal: 'deal_score' } as const;
+
 /** In the order of their ids, by the primary index. Leads that are in the index of the score lie among them. */
-function leadsOutsideIndex(
-  { readModel, ouId, direction }: ScoreOrder,
+async function leadsOutsideIndex(
+  { readModel, ouId, scoreType, direction }: ScoreOrder,
   { from, skip, limit }: WantedLeads,
-): Promise<LeadDocument[]> {
+): Promise<PlacedLead[]> {
   const up = direction === 'ascending';
   const last = from && leadKey(ouId, leadOfRank(from));
-  return readModel
+  const found = await readModel
     .collection(leads)
     .find({
       $and: [
         { _id: leadKeysOf(ouId) },
-        { profile_rank: { $exists: false } },
+        { [indexedFields[scoreType]]: { $exists: false } },
         ...(last ? [{ _id: up ? { $gt: last } : { $lt: last } }] : []),
       ],
     })
@@ -142,9 +151,8 @@ function leadsOutsideIndex(
     .skip(skip)
     .limit(limit)
     .toArray();
+  return found.map((lead) => ({ place: rankKey(ouId, 0, leadOfKey(lead._id)), lead }));
 }
-
-type IndexedSection = ScoreSection & { readonly index: string };
 
 /** Leads to request beyond the wanted ones, so that a stretch rarely has too few. */
 const spareLeads = 64;
@@ -154,10 +162,11 @@ const spareLeads = 64;
  * a stretch with a few more leads than wanted, and for a longer stretch if that had too few.
  */
 async function leadsInIndex(
-  { readModel, ouId, direction, histogram }: ScoreOrder,
-  { index, range: whole }: IndexedSection,
+  order: ScoreOrder,
+  whole: ScoreRange,
   { from, limit, skip: before }: WantedLeads,
-): Promise<LeadDocument[]> {
+): Promise<PlacedLead[]> {
+  const { direction, histogram } = order;
   const { range, skip } = skipWithin(histogram, whole, before, direction);
   if (range.low > range.high) return [];
   const up = direction === 'ascending';
@@ -166,14 +175,34 @@ async function leadsInIndex(
   for (let stretch = skip + limit + spareLeads; ; stretch *= 4) {
     const end = stretchEnd(histogram, range, start, stretch, direction);
     const [low, high] = up ? [first, end] : [end, first];
-    const within = { [index]: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high) } };
-    const documents = await readModel
-      .collection(leads)
-      .find(from ? { $and: [within, { [index]: up ? { $gt: from } : { $lt: from } }] } : within)
-      .sort({ [index]: up ? 1 : -1 })
-      .skip(skip)
-      .limit(limit)
-      .toArray();
-    if (documents.length === limit || end === last) return documents;
+    const found = await leadsInStretch(order, { low, high }, { from, skip, limit });
+    if (found.length === limit || end === last) return found;
   }
+}
+
+/** `high` is not in the stretch. */
+async function leadsInStretch(
+  { readModel, ouId, scoreType, direction }: ScoreOrder,
+  { low, high }: ScoreRange,
+  { from, skip, limit }: WantedLeads,
+): Promise<PlacedLead[]> {
+  const up = direction === 'ascending';
+  if (scoreType === 'deal') {
+    const ranks = await findDealRanks(readModel, { ouId, low, high }, { after: from, up, skip, limit });
+    const found = await loadLeads(
+      readModel,
+      ranks.map(({ key }) => key),
+    );
+    return ranks.map(({ lead_id, rank }) => ({ place: rank, lead: found.get(lead_id) }));
+  }
+  const field = rankFields[scoreType];
+  const within = { [field]: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high) } };
+  const found = await readModel
+    .collection(leads)
+    .find(from ? { $and: [within, { [field]: up ? { $gt: from } : { $lt: from } }] } : within)
+    .sort({ [field]: up ? 1 : -1 })
+    .skip(skip)
+    .limit(limit)
+    .toArray();
+  return found.map((lead) => ({ place: lead[field] ?? lead.rank, lead }));
 }

@@ -9,8 +9,8 @@ import type { ScoreRange } from './histogram-fold.js';
 import { everyScore, type ScoreRanges } from './score-range.js';
 import { loadStatistics } from './statistics.js';
 import {
-  afterInOrder,
   fewMatches,
+  findInOrder,
   inOrder,
   loadInOrder,
   textCondition,
@@ -29,6 +29,8 @@ export interface LeadConditions {
   filter?: Filter<LeadDocument> | undefined;
 }
 
+const scoreFields = { engagement: 'score', profile: 'profile_score', deal: 'deal_score' } as const;
+
 const sortFields = {
   score: 'score',
   last_activity_at: 'last_activity_at',
@@ -41,19 +43,18 @@ export async function listFiltered(
   readModel: ReadModel,
   ouId: string,
   query: ListQuery,
-  { ranges: { engagement, profile }, filter }: LeadConditions,
+  { ranges: { engagement, profile, deal }, filter }: LeadConditions,
 ): Promise<LeadPage> {
-  const { low, high } = engagement;
   const conditions: Filter<LeadDocument>[] = [{ _id: leadKeysOf(ouId) }];
-  if (low > everyScore.low || high < everyScore.high) conditions.push({ score: { $gte: low, $lte: high } });
-  if (profile.low > everyScore.low || profile.high < everyScore.high) conditions.push(profileWithin(profile));
+  if (isBounded(engagement)) conditions.push({ score: within(engagement) });
+  if (isBounded(profile)) conditions.push(sparseWithin('profile.score', profile));
+  if (isBounded(deal)) conditions.push(sparseWithin('deal_score', deal));
   if (query.owner !== undefined) conditions.push({ owner: query.owner });
   if (query.q !== undefined) conditions.push(textCondition(query.q));
   if (filter) conditions.push(filter);
   const direction = query.sort.startsWith('-') ? -1 : 1;
   const order: LeadOrder = { field: sortFieldOf(query), direction };
   const listName = query.score_type === 'engagement' ? query.sort : `${query.sort}:${query.score_type}`;
-  const collection = readModel.collection(leads);
   return withClassifiedErrors(async () => {
     const last =
       query.cursor === undefined ? null : await lastOfPage(readModel, ouId, query.cursor, listName);
@@ -74,15 +75,14 @@ export async function listFiltered(
       };
     }
     const [found, total] = await Promise.all([
-      collection
-        .find({ $and: [...conditions, ...(last ? [afterInOrder(last, order)] : [])] })
-        .sort({ [order.field]: direction, _id: direction })
-        .skip(last ? 0 : (query.page - 1) * query.limit)
-        .limit(query.limit + 1)
-        .toArray(),
+      findInOrder(readModel, { $and: conditions }, order, {
+        last,
+        skip: last ? 0 : (query.page - 1) * query.limit,
+        limit: query.limit + 1,
+      }),
       conditions.length === 1
         ? loadStatistics(readModel, ouId).then((statistics) => statistics.leads)
-        : collection.countDocuments({ $and: conditions }),
+        : readModel.collection(leads).countDocuments({ $and: conditions }),
     ]);
     const documents = found.slice(0, query.limit);
     const end = documents.at(-1);
@@ -92,13 +92,21 @@ export async function listFiltered(
 
 function sortFieldOf({ sort, score_type }: Pick<ListQuery, 'sort' | 'score_type'>): LeadOrder['field'] {
   const field = sortFields[sort.replace('-', '') as keyof typeof sortFields];
-  return field === 'score' && score_type === 'profile' ? 'profile_score' : field;
+  return field === 'score' ? scoreFields[score_type] : field;
 }
 
-/** A lead without a profile score counts as 0. */
-function profileWithin({ low, high }: ScoreRange): Filter<LeadDocument> {
-  const within: Filter<LeadDocument> = { 'profile.score': { $gte: low, $lte: high } };
-  return low <= 0 && 0 <= high ? { $or: [within, { 'profile.score': { $exists: false } }] } : within;
+function isBounded({ low, high }: ScoreRange): boolean {
+  return low > everyScore.low || high < everyScore.high;
+}
+
+function within({ low, high }: ScoreRange) {
+  return { $gte: low, $lte: high };
+}
+
+/** A lead without the score counts as 0. */
+function sparseWithin(field: 'profile.score' | 'deal_score', range: ScoreRange): Filter<LeadDocument> {
+  const stored: Filter<LeadDocument> = { [field]: within(range) };
+  return range.low <= 0 && 0 <= range.high ? { $or: [stored, { [field]: { $exists: false } }] } : stored;
 }
 
 /** @throws InvalidCursor */

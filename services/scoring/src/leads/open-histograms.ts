@@ -20,6 +20,8 @@ export interface OpenHistogram {
   buckets: Map<number, number>;
   /** Of profile scores other than 0. */
   profileBuckets: Map<number, number>;
+  /** Of deal scores other than 0. */
+  dealBuckets: Map<number, number>;
   leads: number;
   aliasKinds: Set<string>;
   /** The offset of the last counted decision. */
@@ -57,7 +59,9 @@ export class OpenHistograms {
       else if (event.type === 'ScoreAdjusted') countAdjusted(open, event.payload);
       else if (event.type === 'LeadRemoved') {
         moveLead(open.buckets, event.payload.previous_score, null);
-        moveProfile(open, batch.removed.profileScoreBefore(event), 0);
+        const { profile, deal } = batch.removed.scoresBefore(event);
+        moveSparse(open.profileBuckets, profile, 0);
+        moveSparse(open.dealBuckets, deal, 0);
         open.leads -= 1;
       }
     }
@@ -66,7 +70,15 @@ export class OpenHistograms {
 }
 
 function emptyHistogram(ouId: string): OpenHistogram {
-  return { ouId, buckets: new Map(), profileBuckets: new Map(), leads: 0, aliasKinds: new Set(), offset: -1 };
+  return {
+    ouId,
+    buckets: new Map(),
+    profileBuckets: new Map(),
+    dealBuckets: new Map(),
+    leads: 0,
+    aliasKinds: new Set(),
+    offset: -1,
+  };
 }
 
 function openHistogram(document: HistogramDocument, ouId: string): OpenHistogram {
@@ -74,6 +86,7 @@ function openHistogram(document: HistogramDocument, ouId: string): OpenHistogram
     ouId,
     buckets: unpackHistogram(document.buckets),
     profileBuckets: unpackHistogram(document.profile_buckets),
+    dealBuckets: unpackHistogram(document.deal_buckets),
     leads: document.leads,
     aliasKinds: new Set(document.alias_kinds),
     offset: document.offset,
@@ -96,12 +109,12 @@ function countAdjusted(
   { score_type, previous_score, score }: Extract<FoldedLeadEvent, { type: 'ScoreAdjusted' }>['payload'],
 ): void {
   if (score_type === 'engagement') moveLead(open.buckets, previous_score, score);
-  else moveProfile(open, previous_score, score);
+  else moveSparse(score_type === 'profile' ? open.profileBuckets : open.dealBuckets, previous_score, score);
 }
 
-/** Profile scores of 0 are not counted: they are those of all other leads. */
-function moveProfile({ profileBuckets }: OpenHistogram, from: number, to: number): void {
-  moveLead(profileBuckets, from === 0 ? null : from, to === 0 ? null : to);
+/** Profile and deal scores of 0 are not counted: they are those of all other leads. */
+function moveSparse(buckets: Map<number, number>, from: number, to: number): void {
+  moveLead(buckets, from === 0 ? null : from, to === 0 ? null : to);
 }
 
 function toHistogramDocument(open: OpenHistogram, partition: number): HistogramDocument {
@@ -111,6 +124,7 @@ function toHistogramDocument(open: OpenHistogram, partition: number): HistogramD
     leads: open.leads,
     buckets: packHistogram(open.buckets),
     ...(open.profileBuckets.size > 0 && { profile_buckets: packHistogram(open.profileBuckets) }),
+    ...(open.dealBuckets.size > 0 && { deal_buckets: packHistogram(open.dealBuckets) }),
     alias_kinds: [...open.aliasKinds],
     partition,
     offset: open.offset,

@@ -1,4 +1,4 @@
-// The laws of the fold on a real database: for any removals and new leads, any cut of the log into batches and a kill at any write,
+// The laws of the fold on a real database: for any removals, new leads and changes of deal scores, any cut of the log into batches and a kill at any write,
 // the documents are the same.
 import { expect, test } from '@jest/globals';
 import { leadIdOf, records } from '@lead-scoring/contracts';
@@ -7,23 +7,54 @@ import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scor
 import fc from 'fast-check';
 import { decideLeads } from '../scores/decide.js';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
-import { deleted, ingested, ouId } from '../testing/builders.js';
+import { dealRanks } from '../deals/deal-ranks.js';
+import { at, deleted, ingested, ouId } from '../testing/builders.js';
 import { viewRules } from '../testing/view-rules.js';
-import { histograms, leadAliases, leads, timeline } from './documents.js';
+import { histograms, leadAliases, leads, timeline, type LeadDocument } from './documents.js';
 import { OpenLeads } from './open-leads.js';
 import { causedEvents } from '../testing/caused-events.js';
 
-const collections = [leads, leadAliases, timeline, histograms];
+const collections = [leads, leadAliases, timeline, histograms, dealRanks];
 
-/** The records of the decisions on these causes. */
-function logOf(causes: readonly LeadCause[]): FoldedRecord[] {
-  return causedEvents(decideLeads(causes, () => null, viewRules)).map(({ type, payload }, index) => {
-    // Offsets have gaps: between the records of two transactions there is a commit marker.
-    const offset = index * 2;
-    return type === 'LeadRemoved'
-      ? foldedRecord(records.leadRemoved, payload, offset)
-      : foldedRecord(records.leadScored, payload, offset);
-  });
+/** What a deal gives a lead from now on. */
+interface Dealt {
+  readonly deal_id: string;
+  readonly score: number;
+}
+
+/** The records of the decisions on these causes; each decision on events may be followed by one on a deal score. */
+function logOf(causes: readonly LeadCause[], dealt: readonly (Dealt | null)[] = []): FoldedRecord[] {
+  const log: FoldedRecord[] = [];
+  // Offsets have gaps: between the records of two transactions there is a commit marker.
+  const offset = () => log.length * 2;
+  const deals = new Map<string, Map<string, number>>();
+  for (const [index, { type, payload }] of causedEvents(
+    decideLeads(causes, () => null, viewRules),
+  ).entries()) {
+    if (type === 'LeadRemoved') {
+      log.push(foldedRecord(records.leadRemoved, payload, offset()));
+      deals.delete(payload.lead_id);
+      continue;
+    }
+    log.push(foldedRecord(records.leadScored, payload, offset()));
+    const change = dealt[index];
+    const known = deals.get(payload.lead_id) ?? new Map<string, number>();
+    const points = change ? change.score - (known.get(change.deal_id) ?? 0) : 0;
+    if (!change || points === 0) continue;
+    const previous_score = sumOf(known);
+    deals.set(payload.lead_id, known.set(change.deal_id, change.score));
+    const adjusted: records.ScoreAdjusted = {
+      ...{ ou_id: ouId, lead_id: payload.lead_id, score_type: 'deal', configuration_version: 1 },
+      ...{ previous_score, score: previous_score + points, decided_at: at, fire_triggers: true },
+      adjustments: [{ reason: 'deal', deal_id: change.deal_id, points }],
+    };
+    log.push(foldedRecord(records.scoreAdjusted, adjusted, offset()));
+  }
+  return log;
+}
+
+function sumOf(scores: ReadonlyMap<string, number>): number {
+  return [...scores.values()].reduce((sum, score) => sum + score, 0);
 }
 
 const payloadOf = ({ payload }: FoldedRecord) => payload as LeadEvent['payload'];
@@ -59,6 +90,9 @@ const cause: fc.Arbitrary<LeadCause> = fc.oneof(
     })),
   },
 );
+const dealt = fc.option(
+  fc.record({ deal_id: fc.constantFrom('D-1', 'D-2'), score: fc.constantFrom(0, 20, -20, 7) }),
+);
 const step = fc.record({
   size: fc.integer({ min: 1, max: 12 }),
   killedAfter: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constant(Infinity)),
@@ -69,9 +103,10 @@ test('any cut of the log into batches, killed at any write, gives the same docum
   await fc.assert(
     fc.asyncProperty(
       fc.array(cause, { minLength: 10, maxLength: 30 }),
+      fc.array(dealt, { minLength: 30, maxLength: 30 }),
       fc.array(step, { minLength: 3, maxLength: 10 }),
-      async (causes, steps) => {
-        const log = logOf(causes);
+      async (causes, changes, steps) => {
+        const log = logOf(causes, changes);
         const folded = (cut: FoldStep[]) =>
           foldedInSteps({
             collections,
@@ -82,12 +117,21 @@ test('any cut of the log into batches, killed at any write, gives the same docum
           });
         const documents = await folded(oneByOne(log));
         const left = new Map<string, number>();
-        for (const payload of log.map(payloadOf))
-          if ('score' in payload) left.set(payload.lead_id, payload.score);
-          else left.delete(payload.lead_id);
+        const dealScores = new Map<string, number>();
+        for (const payload of log.map(payloadOf)) {
+          const { lead_id } = payload;
+          if (!('score' in payload)) for (const scores of [left, dealScores]) scores.delete(lead_id);
+          else if ('score_type' in payload) dealScores.set(lead_id, payload.score);
+          else left.set(lead_id, payload.score);
+        }
         expect(documents.leads?.map((lead) => (lead as { score: number }).score).sort()).toEqual(
           [...left.values()].sort(),
         );
+        const withDeals = [...dealScores].filter(([, score]) => score !== 0);
+        expect(documents.leads?.flatMap((lead) => (lead as LeadDocument).deal_score ?? []).sort()).toEqual(
+          withDeals.map(([, score]) => score).sort(),
+        );
+        expect(documents.deal_ranks).toHaveLength(withDeals.length);
         expect(await folded(steps)).toEqual(documents);
       },
     ),

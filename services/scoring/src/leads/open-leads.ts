@@ -15,6 +15,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { compileDecays, explainsScore } from '@lead-scoring/scoring-domain';
+import { dealDecisionsIn, DealRanks } from '../deals/deal-ranks.js';
 import { DueLeads } from '../decays/due-leads.js';
 import { scheduledLead } from '../decays/decay-fold.js';
 import { aliasKey, leadKey, leadKeysBetween, leadOfKey, recordKey, recordKeysUpTo } from '../keys.js';
@@ -47,6 +48,7 @@ export class OpenLeads implements OpenCapability {
   readonly #aliases: BufferedInserts<AliasDocument>;
   readonly #histograms: OpenHistograms;
   readonly #due: DueLeads;
+  readonly #dealRanks: DealRanks;
   readonly #decided = new WeakMap<readonly IncomingRecord[], Map<string, Lead>>();
   readonly #behind: WriteBehind;
 
@@ -68,10 +70,12 @@ export class OpenLeads implements OpenCapability {
     this.#aliases = new BufferedInserts(readModel, leadAliases, { order: 'ids' });
     this.#histograms = new OpenHistograms(readModel, partition);
     this.#due = new DueLeads(readModel, partition);
+    this.#dealRanks = new DealRanks(readModel, partition);
     // Entries before leads, so that a reader of a lead's score finds the entries that explain it. Leads before histograms, so that a
-    // list that uses a histogram misses no lead. The index of due leads before the leads from which it follows.
+    // list that uses a histogram misses no lead. The index of due leads and the ranks by deal score before the leads from which
+    // they follow.
     this.#behind = new WriteBehind([
-      [this.#entries, this.#aliases, this.#due.states],
+      [this.#entries, this.#aliases, this.#due.states, this.#dealRanks.states],
       this.#leads,
       this.#histograms.states,
     ]);
@@ -193,10 +197,12 @@ export class OpenLeads implements OpenCapability {
         });
   }
 
-  #takeLeads({ before, after, changed, removed }: LeadBatch): void {
+  #takeLeads({ events, before, after, changed, removed }: LeadBatch): void {
+    const dealt = dealDecisionsIn(events);
     for (const name of changed) {
       const lead = after.get(name);
       this.#due.changed(name, before.get(name), lead ?? null);
+      this.#dealRanks.changed(name, before.get(name), lead ?? null, dealt.get(name));
       if (!lead) {
         this.#leads.deleted(name);
         continue;

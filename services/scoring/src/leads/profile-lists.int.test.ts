@@ -132,7 +132,7 @@ describe('GET /leads?score_type=profile', () => {
       status: 404,
       body: { code: 'level_not_found', detail: expect.stringContaining('/profile-scoring/levels') },
     });
-    expect(await rig.get('/leads?score_type=deal')).toMatchObject({ status: 400 });
+    expect(await rig.get('/leads?score_type=nonsense')).toMatchObject({ status: 400 });
     expect(await rig.get(`/score/${idOf('lead1')}?score_type=profile`)).toMatchObject({
       status: 200,
       body: { score_type: 'profile', score: 20, level: { name: 'Good fit' }, scores: { engagement: 2 } },

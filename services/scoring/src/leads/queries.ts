@@ -4,15 +4,16 @@ import type { ReadModel } from '@lead-scoring/read-model';
 import { levelOf, levelsOfScore, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery, type QueryInput } from '@lead-scoring/service';
 import { listByAccountScore } from '../accounts/list-leads.js';
+import { loadAccountScores } from '../accounts/stored-accounts.js';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import type { AwaitPositions } from '../visibility.js';
 import { leadAnswer, pageAnswer } from './answers.js';
 import { filterQuery, requireFilter } from '../filters/queries.js';
+import type { LeadDocument } from './documents.js';
 import { listByScore } from './list-by-score.js';
 import { listFiltered } from './list-filtered.js';
 import { everyLevel, everyScores, requireCell, requireLevel, scoreRange } from './score-range.js';
-import { loadScoresBeside } from './scores-beside.js';
 import { searchLeads } from './search.js';
 import { findLead, type LeadPage } from './stored-leads.js';
 
@@ -74,10 +75,12 @@ export function leadQueries({
         findLead(readModel, context.ouId, params.leadID),
         loadOne(configurations, context.ouId),
       ]);
-      return scoreAnswer(
-        leadAnswer(found, configuration, await loadScoresBeside(readModel, [found], configuration)),
-        { scoreType: query.score_type, profileScore: found.profile?.score ?? 0, configuration },
+      const answer = leadAnswer(
+        found,
+        configuration,
+        await loadAccountScores(readModel, context.ouId, [found]),
       );
+      return scoreAnswer(answer, askedScore(query.score_type, answer, found, configuration));
     }),
   ];
 }
@@ -86,41 +89,13 @@ type AskedScoreType = QueryInput<typeof routes.getScore>['query']['score_type'];
 
 /** The part of a lead's answer that is about its score. */
 function scoreAnswer(
-  {
-    id,
-    account_id,
-    score,
-    scores,
-    level,
-    profile_level,
-    grid,
-    rulesets,
-    last_activity_at,
-  }: routeDeclarations.Lead,
-  {
-    scoreType,
-    profileScore,
-    configuration,
-  }: { scoreType: AskedScoreType; profileScore: number; configuration: ScoringConfiguration },
+  { id, account_id, scores, profile_level, grid, rulesets, last_activity_at }: routeDeclarations.Lead,
+  asked: ReturnType<typeof askedScore>,
 ) {
-  const asked = () => {
-    switch (scoreType) {
-      case 'engagement':
-        return { score, level };
-      case 'profile':
-        return {
-          score_type: scoreType,
-          score: profileScore,
-          level: levelOf(levelsOfScore(configuration, scoreType), profileScore),
-        };
-      case 'account':
-        return { score_type: scoreType, score: scores.account ?? 0, level: null };
-    }
-  };
   return {
     lead_id: id,
     ...(account_id !== undefined && { account_id }),
-    ...asked(),
+    ...asked,
     scores,
     ...(profile_level !== undefined && { profile_level }),
     ...(grid && { grid }),
@@ -129,7 +104,32 @@ function scoreAnswer(
   };
 }
 
-/** A page of leads with what is read beside them. */
+/** The score that was asked for, with its level: deal and account scores have none. */
+function askedScore(
+  score_type: AskedScoreType,
+  { score, scores, level }: routeDeclarations.Lead,
+  { profile, deal_score = 0 }: LeadDocument,
+  configuration: ScoringConfiguration,
+) {
+  switch (score_type) {
+    case 'engagement':
+      return { score, level };
+    case 'profile': {
+      const ofProfile = profile?.score ?? 0;
+      return {
+        score_type,
+        score: ofProfile,
+        level: levelOf(levelsOfScore(configuration, score_type), ofProfile),
+      };
+    }
+    case 'deal':
+      return { score_type, score: deal_score, level: null };
+    case 'account':
+      return { score_type, score: scores.account ?? 0, level: null };
+  }
+}
+
+/** A page of leads with the scores of their accounts. */
 async function answered(
   readModel: ReadModel,
   page: LeadPage,
@@ -140,6 +140,6 @@ async function answered(
     page,
     query,
     configuration,
-    await loadScoresBeside(readModel, page.documents, configuration),
+    await loadAccountScores(readModel, configuration.ou_id, page.documents),
   );
 }

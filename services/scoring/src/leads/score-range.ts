@@ -9,7 +9,11 @@ export const everyScore: ScoreRange = { low: -(2 ** 31), high: 2 ** 31 - 1 };
 /** The range of each score. */
 export type ScoreRanges = Readonly<Record<LeadScoreType, ScoreRange>>;
 
-export const everyScores: ScoreRanges = { engagement: everyScore, profile: everyScore };
+export const everyScores: ScoreRanges = {
+  engagement: everyScore,
+  profile: everyScore,
+  deal: everyScore,
+};
 
 type LevelBounds = Pick<routeDeclarations.EngagementLevel, 'min_score' | 'max_score'>;
 
@@ -32,14 +36,14 @@ export function requireLevel(
 }
 
 /** @throws ProblemError 404 `grid_not_found` */
-export function requireCell({ grid }: ScoringConfiguration, cell: GridCell): ReturnType<typeof rangesOf> {
+export function requireCell({ grid }: ScoringConfiguration, cell: GridCell): ScoreRanges {
   if (!grid)
     throw new ProblemError(
       404,
       'grid_not_found',
       'This organizational unit has no grid of profile by engagement. PUT /scoring/grid sets it.',
     );
-  return rangesOf(grid, cell);
+  return { ...everyScores, ...rangesOf(grid, cell) };
 }
 
 /** The intersection of the requested bounds with the level's and the grid's. */

@@ -1,14 +1,14 @@
-// The order of leads by a score, in sections. The order by engagement score is one section of the index. The order by profile score
-// has three: only leads with another profile score than 0 are in its index, and all others lie between those above 0 and those
-// below it, in the order of their ids. So a rank, with a score of 0 for these others, is a place in the whole order. Pure.
+// The order of leads by a score, in sections. The order by engagement score is one section of the index. The orders by profile
+// and deal score have three: only leads with another score than 0 are in their indexes, and all others lie between those above 0 and
+// those below it, in the order of their ids. So a rank, with a score of 0 for these others, is a place in the whole order. Pure.
 import type { LeadScoreType } from '@lead-scoring/contracts';
 import type { ScoreRange } from './histogram-fold.js';
 
 export type Direction = 'ascending' | 'descending';
 
 export interface ScoreSection {
-  /** The field of the index; null: the leads that are not in it. */
-  readonly index: 'rank' | 'profile_rank' | null;
+  /** Whether its leads are in the index of the score. */
+  readonly isIndexed: boolean;
   readonly range: ScoreRange;
 }
 
@@ -21,11 +21,11 @@ export function sectionsOf(
   const { low, high } = range;
   const sections: ScoreSection[] =
     scoreType === 'engagement'
-      ? [{ index: 'rank', range }]
+      ? [{ isIndexed: true, range }]
       : [
-          { index: 'profile_rank', range: { low, high: Math.min(high, -1) } },
-          { index: null, range: { low: Math.max(low, 0), high: Math.min(high, 0) } },
-          { index: 'profile_rank', range: { low: Math.max(low, 1), high } },
+          { isIndexed: true, range: { low, high: Math.min(high, -1) } },
+          { isIndexed: false, range: { low: Math.max(low, 0), high: Math.min(high, 0) } },
+          { isIndexed: true, range: { low: Math.max(low, 1), high } },
         ];
   const filled = sections.filter((section) => section.range.low <= section.range.high);
   return direction === 'ascending' ? filled : filled.reverse();

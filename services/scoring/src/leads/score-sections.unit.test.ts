@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { sectionAfter, sectionAt, sectionsOf } from './score-sections.js';
 
-const scoreType = fc.constantFrom('engagement' as const, 'profile' as const);
+const scoreType = fc.constantFrom('engagement' as const, 'profile' as const, 'deal' as const);
 const direction = fc.constantFrom('ascending' as const, 'descending' as const);
 const scores = fc.array(fc.constantFrom(-7, -1, 0, 0, 0, 1, 4), { maxLength: 12 });
 const bound = fc.integer({ min: -8, max: 5 });
@@ -17,10 +17,10 @@ test('the sections of a range have all scores of the range, in the order of the 
       );
       const expected = all.filter((score) => low <= score && score <= high).sort((a, b) => a - b);
       expect(way === 'ascending' ? listed : listed.toSorted((a, b) => a - b)).toEqual(expected);
-      for (const { index, range } of sections) {
+      for (const { isIndexed, range } of sections) {
         expect(range.low).toBeLessThanOrEqual(range.high);
-        if (index === 'profile_rank') expect(range.low <= 0 && 0 <= range.high).toBe(false);
-        if (index === null) expect(range).toEqual({ low: 0, high: 0 });
+        if (isIndexed && type !== 'engagement') expect(range.low <= 0 && 0 <= range.high).toBe(false);
+        if (!isIndexed) expect(range).toEqual({ low: 0, high: 0 });
       }
       const firsts = sections.map(({ range }) => range.low);
       expect(firsts).toEqual(firsts.toSorted((a, b) => (way === 'ascending' ? a - b : b - a)));

@@ -1,12 +1,12 @@
 // Statistics of an OU's leads: their number, their scores and their kinds of alias, without reading the leads.
+import type { LeadScoreType } from '@lead-scoring/contracts';
 import { uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
 import { histograms, unpackHistogram } from './documents.js';
 import { joinHistograms, type Histogram } from './histogram-fold.js';
 
 export interface Statistics {
-  histogram: Histogram;
-  /** Of profile scores other than 0. */
-  profileHistogram: Histogram;
+  /** Of each score; of profile and deal scores without those of 0. */
+  histograms: Readonly<Record<LeadScoreType, Histogram>>;
   leads: number;
   aliasKinds: string[];
 }
@@ -17,8 +17,11 @@ export async function loadStatistics(readModel: ReadModel, ouId: string): Promis
     .find({ ou: uuidToBinary(ouId) })
     .toArray();
   return {
-    histogram: joinHistograms(found.map(({ buckets }) => unpackHistogram(buckets))),
-    profileHistogram: joinHistograms(found.map(({ profile_buckets }) => unpackHistogram(profile_buckets))),
+    histograms: {
+      engagement: joinHistograms(found.map(({ buckets }) => unpackHistogram(buckets))),
+      profile: joinHistograms(found.map(({ profile_buckets }) => unpackHistogram(profile_buckets))),
+      deal: joinHistograms(found.map(({ deal_buckets }) => unpackHistogram(deal_buckets))),
+    },
     leads: found.reduce((sum, document) => sum + document.leads, 0),
     aliasKinds: found.flatMap(({ alias_kinds }) => alias_kinds),
   };

@@ -29,7 +29,7 @@ export async function findLead(readModel: ReadModel, ouId: string, leadId: strin
 }
 
 export interface LeadOrder {
-  field: 'score' | 'profile_score' | 'last_activity_at' | 'first_activity_at' | 'name_key';
+  field: 'score' | 'profile_score' | 'deal_score' | 'last_activity_at' | 'first_activity_at' | 'name_key';
   direction: 1 | -1;
 }
 
@@ -55,13 +55,44 @@ export async function fewMatches(
 
 export function inOrder({ field, direction }: LeadOrder): (left: LeadMatch, right: LeadMatch) => number {
   return (left, right) => {
-    // A document of before version 6 has no profile_score.
+    // A lead without a deal score has 0, and so has a document of before version 6 without a profile_score.
     const [a, b] = [left[field] ?? 0, right[field] ?? 0];
     return direction * (a < b ? -1 : a > b ? 1 : Buffer.compare(bytesOf(left._id), bytesOf(right._id)));
   };
 }
 
-export function afterInOrder(last: LeadMatch, { field, direction }: LeadOrder): Filter<LeadDocument> {
+/** Leads in an order: those after one of them, or the first ones. */
+export function findInOrder(
+  readModel: ReadModel,
+  filter: Filter<LeadDocument>,
+  order: LeadOrder,
+  { last, skip, limit }: { last: LeadMatch | null; skip: number; limit: number },
+): Promise<LeadDocument[]> {
+  const { field, direction } = order;
+  const after = last ? afterInOrder(last, order) : {};
+  const sort = { [field]: direction, _id: direction };
+  const collection = readModel.collection(leads);
+  if (field !== 'deal_score')
+    return collection
+      .find({ $and: [filter, after] })
+      .sort(sort)
+      .skip(skip)
+      .limit(limit)
+      .toArray();
+  // Leads without a deal score lie between those above 0 and those below it.
+  return collection
+    .aggregate<LeadDocument>([
+      { $match: filter },
+      { $addFields: { [field]: { $ifNull: [`$${field}`, 0] } } },
+      { $match: after },
+      { $sort: sort },
+      { $skip: skip },
+      { $limit: limit },
+    ])
+    .toArray();
+}
+
+function afterInOrder(last: LeadMatch, { field, direction }: LeadOrder): Filter<LeadDocument> {
   const beyond = direction === -1 ? '$lt' : '$gt';
   return {
     $or: [

@@ -1,6 +1,6 @@
 // The crossings of levels that decisions come to, each right after its decision: pure. They are recorded once, with the decision,
 // and never looked for again.
-import type { records } from '@lead-scoring/contracts';
+import type { LevelledScoreType, records } from '@lead-scoring/contracts';
 import {
   causeOf,
   crossingOf,
@@ -11,7 +11,6 @@ import {
 import type { LeadEvent, ScoreEvent } from '../scores/messages.js';
 
 type Levels = ScoringConfiguration['levels'];
-type ScoreType = records.LeadLevelChanged['score_type'];
 
 /**
  * The events of a batch with the crossings that follow its decisions.
@@ -19,20 +18,27 @@ type ScoreType = records.LeadLevelChanged['score_type'];
  */
 export function withCrossings(
   events: readonly LeadEvent[],
-  levelsOf: (ouId: string, scoreType: ScoreType) => Levels,
+  levelsOf: (ouId: string, scoreType: LevelledScoreType) => Levels,
 ): readonly ScoreEvent[] {
   const followed: ScoreEvent[] = [];
   for (const event of events) {
     followed.push(event);
     if (event.type === 'LeadRemoved') continue;
-    const payload = levelChangeOf(event.payload, levelsOf(event.payload.ou_id, scoreTypeOf(event.payload)));
+    const payload = levelChangeOf(event.payload, levelsOf);
     if (payload) followed.push({ type: 'LeadLevelChanged', payload });
   }
   return followed;
 }
 
 /** null: the decision leaves the lead in its level. */
-function levelChangeOf(decision: ScoreDecision, levels: Levels): records.LeadLevelChanged | null {
+function levelChangeOf(
+  decision: ScoreDecision,
+  levelsOf: Parameters<typeof withCrossings>[1],
+): records.LeadLevelChanged | null {
+  const [score_type, cause] = [scoreTypeOf(decision), causeOf(decision)];
+  // Deal scores have no levels.
+  if (score_type === 'deal' || cause === 'deal') return null;
+  const levels = levelsOf(decision.ou_id, score_type);
   const { previous_score, score } = decision;
   const isNew = 'new_lead' in decision && decision.new_lead === true;
   const crossing = crossingOf(levels, isNew ? null : previous_score, score);
@@ -41,13 +47,13 @@ function levelChangeOf(decision: ScoreDecision, levels: Levels): records.LeadLev
   return {
     ou_id,
     lead_id,
-    score_type: scoreTypeOf(decision),
+    score_type,
     ...crossing,
     previous_score,
     score,
     configuration_version,
     changed_at: decided_at,
-    cause: causeOf(decision),
+    cause,
     fire_triggers,
   };
 }

@@ -1,0 +1,73 @@
+// The commands that an aggregate sends in one transaction.
+import { expect, test } from '@jest/globals';
+import { records } from '@lead-scoring/contracts';
+import { outgoing, type IncomingRecord } from '@lead-scoring/event-log';
+import type { ReadModel } from '@lead-scoring/read-model';
+import type { AggregateShape } from './aggregate.js';
+import type { PartitionScope } from './capability.js';
+import { OpenAggregate } from './open-aggregate.js';
+
+interface Echo extends AggregateShape {
+  state: null;
+  command: { type: 'ForgetDealLead'; payload: records.ForgetDealLead };
+  event: { type: 'DealLeadRemoved'; payload: records.DealLeadRemoved };
+}
+
+const id = '00000000-0000-4000-8000-000000000000';
+const payload = {
+  ou_id: id,
+  deal_key: id,
+  lead_id: id,
+  deletion_id: id,
+  removed_at: '2026-01-01T00:00:00.000Z',
+};
+const sent = outgoing(records.forgetDealLead, { key: id, payload });
+
+const scope: PartitionScope = {
+  partition: 0,
+  readModel: {} as ReadModel,
+  opened: () => {
+    throw new Error('no other capability is needed');
+  },
+};
+
+/** An aggregate that sends two commands for each that it takes. */
+const echoing = (maximumCommands?: number) =>
+  new OpenAggregate<Echo>(
+    {
+      name: 'echo',
+      commands: { ForgetDealLead: records.forgetDealLead },
+      events: { DealLeadRemoved: records.dealLeadRemoved },
+      keyOf: () => id,
+      initial: () => null,
+      decide: () => ({ outcome: 'unanswered', events: [], commands: [sent, sent] }),
+      evolve: () => null,
+      stored: {
+        collections: [],
+        open: () => ({ load: () => Promise.resolve(new Map()), write: () => Promise.resolve() }),
+      },
+      ...(maximumCommands !== undefined && { maximumCommands }),
+    },
+    scope,
+  );
+
+const taken = (count: number): IncomingRecord[] =>
+  Array.from({ length: count }, (_, offset) => ({
+    topic: 'scoring.commands',
+    partition: 0,
+    offset: BigInt(offset),
+    type: 'ForgetDealLead',
+    payload,
+    headers: {},
+  })) as unknown as IncomingRecord[];
+
+test('more commands than one transaction takes are sent in several, and those of one command always in one', async () => {
+  const decide = (count: number, maximum?: number) => echoing(maximum).decide(taken(count), taken(count));
+  expect(await decide(3, 6)).toMatchObject({ outcome: 'decided', commands: { length: 6 } });
+  expect(await decide(3, 5)).toMatchObject({
+    outcome: 'split',
+    reason: expect.stringContaining('more than 5 commands'),
+  });
+  expect(await decide(1, 1)).toMatchObject({ outcome: 'decided', commands: { length: 2 } });
+  expect(await decide(100)).toMatchObject({ outcome: 'decided', commands: { length: 200 } });
+});

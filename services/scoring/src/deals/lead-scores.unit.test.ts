@@ -1,0 +1,419 @@
+// The deal scores of leads as pure functions: what deals tell their leads, what the leads decide of it, and why they have the score.
+import { describe, expect, test } from '@jest/globals';
+import { records } from '@lead-scoring/contracts';
+import {
+  emptyConfiguration,
+  evolveConfiguration,
+  explainDeals,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import fc from 'fast-check';
+import { compileConditionRules } from '../condition-rules/rules-model.js';
+import { decideConfiguration } from '../configuration/decide.js';
+import type { ConfigurationCommand } from '../configuration/messages.js';
+import { foldAdjusted } from '../leads/fold-adjusted.js';
+import { foldLead } from '../leads/fold.js';
+import { leadName } from '../leads/lead-batch.js';
+import type { Lead } from '../leads/state.js';
+import { decideLeads } from '../scores/decide.js';
+import { causedEvents } from '../testing/caused-events.js';
+import { at, createRuleset, deleted, idOf, ouId, updateRule, updateRuleset } from '../testing/builders.js';
+import { createDealRule, isLarge, isWon, keyOf, naming } from '../testing/deal-builders.js';
+import { viewRules } from '../testing/view-rules.js';
+import { withDeals } from './decide-batch.js';
+import { decideDealScores } from './decide-lead-scores.js';
+import { decideDeal } from './decide.js';
+import { evolveDeal } from './evolve.js';
+import { dealScoreOf } from './lead-score-model.js';
+import type { DealCommand } from './messages.js';
+import type { Deal } from './state.js';
+import { toldToLeads } from './told-leads.js';
+
+function configured(before: ScoringConfiguration, ...commands: ConfigurationCommand[]): ScoringConfiguration {
+  return commands.reduce((configuration, command) => {
+    const decision = decideConfiguration(command, configuration);
+    if (decision.outcome === 'rejected') throw new Error(decision.message);
+    return decision.events.reduce(evolveConfiguration, configuration);
+  }, before);
+}
+
+const start = configured(
+  emptyConfiguration(ouId),
+  createRuleset('Deals', { score_type: 'deal' }),
+  createDealRule('won', isWon, { weight: 50, label: 'Won deal' }),
+  createDealRule('large', isLarge, { weight: 30 }),
+);
+const configurations = [
+  start,
+  configured(start, updateRule('won', { weight: 70 })),
+  configured(start, updateRuleset('Deals', { max_score: 60 })),
+  configured(start, updateRule('large', { active: false })),
+];
+
+type Happened = records.EventsIngested | records.LeadDeleted;
+type Told = records.RecordDealScore;
+
+/** The partitions of leads and of deals; what they send each other waits until it is delivered. */
+class World {
+  readonly leads = new Map<string, Lead>();
+  readonly deals = new Map<string, Deal>();
+  readonly decisions: records.ScoreAdjusted[] = [];
+  readonly #toDeals: DealCommand[] = [];
+  readonly #toLeads: Told[] = [];
+  configuration = start;
+  #offset = 0;
+
+  /** The leads are told later. */
+  take(...happened: Happened[]): this {
+    for (const payload of happened) {
+      const source = { offset: (this.#offset += 1) };
+      const cause =
+        'events' in payload
+          ? { type: 'EventsIngested' as const, payload, source }
+          : { type: 'LeadDeleted' as const, payload, source };
+      const before = (_: string, leadId: string) => this.leads.get(leadId) ?? null;
+      const batch = withDeals(decideLeads([cause], before, viewRules), [cause], before);
+      if (!batch) throw new Error('the batch is too large');
+      this.#toDeals.push(...batch.commands);
+      for (const event of causedEvents(batch.decided)) {
+        const { lead_id } = event.payload;
+        if (event.type === 'LeadRemoved') this.leads.delete(lead_id);
+        else
+          this.leads.set(
+            lead_id,
+            foldLead(this.leads.get(lead_id) ?? null, event.payload, (this.#offset += 1)),
+          );
+      }
+    }
+    return this;
+  }
+
+  /** Decides on so many of the commands to deals. */
+  decideDeals(count = Infinity): this {
+    const { version, deals, rulesets } = this.configuration;
+    const rules = { version, compiled: compileConditionRules(deals?.rules ?? new Map(), rulesets) };
+    for (const command of this.#toDeals.splice(0, count)) {
+      const { deal_key } = command.payload;
+      let deal = this.deals.get(deal_key) ?? null;
+      for (const event of decideDeal(command, deal, rules)) {
+        this.#toLeads.push(...toldToLeads(deal, event, version));
+        deal = evolveDeal(deal, event);
+      }
+      if (deal) this.deals.set(deal_key, deal);
+      else this.deals.delete(deal_key);
+    }
+    return this;
+  }
+
+  /** The commands to leads, each as often as `times` says. */
+  tell(size = Infinity, times = 1): this {
+    while (this.#toLeads.length > 0)
+      this.decide(this.#toLeads.splice(0, size).flatMap((one) => Array<Told>(times).fill(one)));
+    return this;
+  }
+
+  decide(commands: readonly Told[]): records.ScoreAdjusted[] {
+    for (const one of commands) expect(records.recordDealScore.schema.safeParse(one).error).toBeUndefined();
+    const decided = new Map<string, Lead>();
+    const events = decideDealScores(commands, (_, id) => this.leads.get(id) ?? null, decided);
+    for (const event of events) {
+      expect(records.scoreAdjusted.schema.safeParse(event).error).toBeUndefined();
+      const lead = this.leads.get(event.lead_id);
+      if (!lead) throw new Error('a decision on a lead that is not there');
+      this.leads.set(lead.id, foldAdjusted(lead, event, (this.#offset += 1)));
+    }
+    for (const [name, lead] of decided)
+      expect(lead.deal_scores).toEqual(this.leads.get(name.slice(leadName(ouId, '').length))?.deal_scores);
+    this.decisions.push(...events);
+    return events;
+  }
+
+  settle(): this {
+    return this.decideDeals().tell();
+  }
+
+  scoreOf(lead: string): number {
+    return dealScoreOf(this.leads.get(idOf(lead))?.deal_scores);
+  }
+}
+
+const after = (...happened: Happened[]) => new World().take(...happened).settle();
+const [won, large] = [
+  { id: 'D-1', stage: 'won' },
+  { id: 'D-2', amount: 20_000 },
+];
+
+describe('a lead is told of its deals', () => {
+  test('and one decision has what all deals of a batch give, each with its reasons', () => {
+    const { decisions } = after(naming('ada', [won, large]));
+    expect(decisions).toEqual([
+      {
+        ...{ ou_id: ouId, lead_id: idOf('ada'), score_type: 'deal', previous_score: 0, score: 80 },
+        configuration_version: start.version,
+        adjustments: [
+          expect.objectContaining({ reason: 'deal_rule', deal_id: 'D-1', rule_id: idOf('won'), points: 50 }),
+          expect.objectContaining({
+            reason: 'deal_rule',
+            deal_id: 'D-2',
+            rule_id: idOf('large'),
+            points: 30,
+          }),
+        ],
+        decided_at: at,
+        fire_triggers: true,
+      },
+    ]);
+  });
+
+  test('also one that names a deal that has its points already, and only where its score changes', () => {
+    const world = after(naming('ada', [won]));
+    world.take(naming('bob', [{ id: 'D-1' }]), naming('bob', [{ id: 'D-9', stage: 'open' }])).settle();
+    expect(world.decisions.map(({ lead_id, score }) => [lead_id, score])).toEqual([
+      [idOf('ada'), 50],
+      [idOf('bob'), 50],
+    ]);
+    world.take(naming('bob', [{ id: 'D-1', stage: 'lost' }], { timestamp: '2026-01-01T12:00:00.000Z' }));
+    world.settle();
+    expect([world.scoreOf('ada'), world.scoreOf('bob')]).toEqual([0, 0]);
+    expect(world.decisions).toHaveLength(4);
+  });
+
+  test('a command that comes twice changes nothing, nor does one of a deal that the lead has not named', () => {
+    const world = new World()
+      .take(naming('ada', [won, large]))
+      .decideDeals()
+      .tell(1, 3);
+    expect(world.decisions.map(({ score }) => score)).toEqual([50, 80]);
+    const [first] = told(new World().take(naming('ada', [won])));
+    if (!first) throw new Error('there is one');
+    expect(world.decide([first])).toEqual([]);
+    expect(world.decide([{ ...first, deal_key: keyOf('D-7'), deal_id: 'D-7' }])).toEqual([]);
+    expect(world.decide([{ ...first, lead_id: idOf('nobody') }])).toEqual([]);
+  });
+
+  test('a score that it was not told of before counts as a whole', () => {
+    const world = after(naming('ada', [{ id: 'D-1', stage: 'open' }]));
+    const [first] = told(new World().take(naming('ada', [won])));
+    if (!first) throw new Error('there is one');
+    expect(world.decide([{ ...first, previous_score: 20 }])).toMatchObject([
+      { previous_score: 0, score: 50, adjustments: [{ reason: 'deal', deal_id: 'D-1', points: 50 }] },
+    ]);
+  });
+
+  test('imported history and other events are not decided together', () => {
+    const world = new World();
+    world.take(naming('ada', [won], { fire_triggers: false }), naming('ada', [large])).settle();
+    expect(world.decisions.map(({ score, fire_triggers }) => [score, fire_triggers])).toEqual([
+      [50, false],
+      [80, true],
+    ]);
+  });
+
+  test('a sum beyond the range of scores is held in it, and comes back from there', () => {
+    const world = after(naming('ada', [won, large]));
+    const [first, second] = told(new World().take(naming('ada', [won]), naming('ada', [large]))).map(
+      withoutReasons,
+    );
+    if (!first || !second) throw new Error('there are two');
+    const huge = 2 ** 31 - 1;
+    expect(
+      world.decide([
+        { ...first, score: huge },
+        { ...second, score: huge },
+      ]),
+    ).toMatchObject([
+      {
+        score: huge,
+        adjustments: [
+          { reason: 'deal', points: huge - 50 },
+          { reason: 'deal', points: huge - 30 },
+          { reason: 'held_at_largest_score', points: -huge },
+        ],
+      },
+    ]);
+    expect(world.decide([{ ...first, previous_score: huge, score: 5 }])).toMatchObject([
+      { previous_score: huge, score: huge, adjustments: [{}, { reason: 'held_at_largest_score' }] },
+    ]);
+  });
+
+  test('a deal with a hundred leads tells each, and many reasons are told as one sum', () => {
+    const names = Array.from({ length: 100 }, (_, nth) => `lead${String(nth)}`);
+    const world = after(...names.map((lead) => naming(lead, [{ id: 'D-1' }])));
+    world.configuration = Array.from({ length: 60 }, (_, nth) =>
+      createDealRule(`rule ${String(nth)}`, isWon, { weight: 1 }),
+    ).reduce((configuration, rule) => configured(configuration, rule), start);
+    world.take(naming('lead7', [won])).settle();
+    expect(names.map((lead) => world.scoreOf(lead))).toEqual(names.map(() => 110));
+    expect(world.decisions[0]?.adjustments).toEqual([{ reason: 'deal', deal_id: 'D-1', points: 110 }]);
+  });
+});
+
+function withoutReasons(command: Told): Told {
+  const bare = { ...command };
+  delete bare.adjustments;
+  return bare;
+}
+
+/** What the deals tell once they are decided. */
+function told(world: World): Told[] {
+  const found: Told[] = [];
+  world.decideDeals();
+  const decide = world.decide.bind(world);
+  world.decide = (commands) => {
+    found.push(...commands);
+    return decide(commands);
+  };
+  world.tell();
+  return found;
+}
+
+describe('deletion', () => {
+  test('of a lead leaves nothing of its deals, also for a later lead of its alias', () => {
+    const world = new World().take(naming('ada', [won])).decideDeals();
+    // What the deal told comes after the deletion and the next lead.
+    world.take(deleted('ada'), naming('ada', [{ id: 'D-1' }])).tell();
+    world.settle();
+    expect(world.leads.get(idOf('ada'))?.deal_scores ?? {}).toEqual({});
+    expect(world.deals.get(keyOf('D-1'))).toMatchObject({ score: 0 });
+  });
+
+  test('of another lead of the deal changes nothing', () => {
+    const world = after(naming('ada', [won]), naming('bob', [won]));
+    world.take(deleted('bob')).settle();
+    expect(world.scoreOf('ada')).toBe(50);
+    expect(world.decisions).toHaveLength(2);
+  });
+});
+
+describe('whatever happens', () => {
+  const leads = ['ada', 'bob', 'cy'];
+  const deal = fc.record(
+    {
+      id: fc.constantFrom('D-1', 'D-2', 'D-3', 'D-4'),
+      stage: fc.constantFrom('won', 'lost', 'open'),
+      amount: fc.constantFrom(10, 20_000),
+    },
+    { requiredKeys: ['id'] },
+  );
+  const step = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant('named' as const),
+        lead: fc.constantFrom(...leads),
+        deals: fc.array(deal, { minLength: 1, maxLength: 3 }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('deleted' as const), lead: fc.constantFrom(...leads) }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('decided' as const), count: fc.nat(4) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('told' as const),
+        size: fc.integer({ min: 1, max: 5 }),
+        times: fc.integer({ min: 1, max: 2 }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('configured' as const),
+        nth: fc.nat(configurations.length - 1),
+      }),
+    },
+  );
+
+  function lived(steps: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[]): World {
+    const world = new World();
+    for (const [minute, one] of steps.entries()) {
+      const timestamp = new Date(Date.parse(at) + minute * 60_000).toISOString();
+      if (one.kind === 'named') world.take(naming(one.lead, one.deals, { timestamp }));
+      else if (one.kind === 'deleted') world.take(deleted(one.lead));
+      else if (one.kind === 'decided') world.decideDeals(one.count);
+      else if (one.kind === 'told') world.tell(one.size, one.times);
+      else world.configuration = configurations[one.nth] ?? start;
+    }
+    return world.settle();
+  }
+
+  test('the deal score of a lead is the sum of the scores of its deals, and its decisions explain it', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const world = lived(steps);
+        for (const name of leads) {
+          const lead = world.leads.get(idOf(name));
+          const computed = [...world.deals.values()]
+            .filter((one) => one.leads.includes(idOf(name)))
+            .reduce((sum, { score }) => sum + score, 0);
+          expect(world.scoreOf(name)).toBe(lead ? computed : 0);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('the entries of an explanation are all of the score, and so are its drivers with what no rule gave', () => {
+    const living = step.filter(({ kind }) => kind !== 'deleted');
+    fc.assert(
+      fc.property(fc.array(living, { maxLength: 40 }), (steps) => {
+        const world = lived(steps);
+        for (const name of leads) {
+          const decisions = world.decisions.filter(({ lead_id }) => lead_id === idOf(name));
+          const score = world.scoreOf(name);
+          const explained = explainDeals(
+            { id: idOf(name), name, score },
+            decisions,
+            world.configuration,
+            world.configuration,
+            { at: '2027-01-01T00:00:00.000Z', range_hours: 876_000 },
+          );
+          expect(explained).toMatchObject({ score, unattributed: 0, level: null, score_type: 'deal' });
+          const sum = (all: readonly { points: number }[] = []) =>
+            all.reduce((total, { points }) => total + points, 0);
+          expect(sum(explained.deal_entries)).toBe(score);
+          const ofRules = explained.top_drivers.reduce((total, driver) => total + driver.total, 0);
+          expect(ofRules + sum(explained.adjustments)).toBe(score);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+test('an explanation names deal, rule and points in words, as of a moment', () => {
+  const world = after(naming('ada', [won], { received_at: '2026-01-01T12:00:00.000Z' }));
+  world.configuration = configurations[2] ?? start;
+  const later = { timestamp: '2026-01-02T11:00:00.000Z', received_at: '2026-01-02T12:00:00.000Z' };
+  world.take(naming('ada', [{ id: 'D-1', amount: 20_000 }], later)).settle();
+  world.take(
+    naming('ada', [{ id: 'D-1', stage: 'lost' }], { ...later, timestamp: '2026-01-02T11:30:00.000Z' }),
+  );
+  world.settle();
+  const explain = (moment: string) =>
+    explainDeals(
+      { id: idOf('ada'), name: 'Ada', score: world.scoreOf('ada') },
+      world.decisions,
+      world.configuration,
+      world.configuration,
+      { at: moment, range_hours: 1_000 },
+    );
+  const now = explain('2026-01-03T00:00:00.000Z');
+  expect(now.deal_entries?.map(({ deal_id, words }) => [deal_id, words])).toEqual([
+    ['D-1', '+20: deal D-1: the limits of "Deals" hold other points than before.'],
+    ['D-1', '-50: deal D-1 no longer meets "Won deal" (stage is "won").'],
+    ['D-1', '-20: deal D-1: the limits of "Deals" hold other points than before.'],
+    ['D-1', '+30: deal D-1 began to meet the rule (amount is at least 10000).'],
+    ['D-1', '+50: deal D-1 began to meet "Won deal" (stage is "won").'],
+  ]);
+  expect(now).toMatchObject({ score: 30, top_drivers: [{ rule_id: idOf('large'), total: 30 }] });
+  expect(now).not.toHaveProperty('adjustments');
+  expect(explain('2026-01-01T13:00:00.000Z')).toMatchObject({
+    score: 50,
+    unattributed: 0,
+    entries_total: 1,
+    top_drivers: [{ label: 'Won deal', event_type: 'Deal', total: 50 }],
+  });
+});
