@@ -2,9 +2,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
-import { createHttpServer, problemHandler } from '@lead-scoring/service';
+import { createHttpServer } from '@lead-scoring/service';
 import express, { type RequestHandler } from 'express';
-import { pino } from 'pino';
 import type { GatewayRequest } from '../edge/request.js';
 import { limitRequestsInFlight } from './requests-in-flight.js';
 
@@ -19,7 +18,6 @@ async function serve(authenticate: RequestHandler): Promise<number> {
   app.get('/', (_req, res) => {
     res.end('served');
   });
-  app.use(problemHandler(pino({ level: 'silent' })));
   const server = createHttpServer({ name: 'test', handler: app, host: '127.0.0.1', port: 0 });
   const { value, stop } = await server.start();
   ended.push(stop);
