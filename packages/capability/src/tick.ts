@@ -1,6 +1,7 @@
 // A tick: time that passes, as commands on the log. The owner of a partition looks into an index of what is due, and sends the
 // service a command about it that carries the time as `as_of`; deciders take time from there alone. The next command is sent when
 // the one before is decided and folded, so that other work comes in between and the index is level.
+import pLimit from 'p-limit';
 import { pause, type IncomingRecord, type OutgoingRecord, type RecordWriter } from '@lead-scoring/event-log';
 import {
   whenFolded,
@@ -20,10 +21,11 @@ export interface OpenTick extends Pick<OpenCapability, 'write' | 'forget' | 'bef
    */
   decide(records: readonly IncomingRecord[], batch: readonly IncomingRecord[]): Promise<CapabilityDecision>;
   /**
-   * The command about what is due at a moment, of a bounded number of keys; null where nothing is. Called beside the work of the
-   * partition. Its index may name what is not due yet, and must not miss what is due.
+   * Commands about what is due at a moment, a bounded number, each of a bounded number of keys; none where nothing is due. They are
+   * sent one after the other. Called beside the work of the partition. Its index may name what is not due yet, and must not miss what
+   * is due.
    */
-  due(asOf: string): Promise<OutgoingRecord | null>;
+  due(asOf: string): Promise<readonly OutgoingRecord[]>;
 }
 
 export interface TickDeclaration<Command extends string, Event extends string> {
@@ -47,12 +49,15 @@ const defaultLookEveryMs = 1_000;
 const defaultSettleMs = 5_000;
 /** A command that is not decided by then is sent again: deciding it twice changes nothing. */
 const repeatAfterMs = 60_000;
+/** The rest after a command, as a share of the time that it took: it leaves the processor to events. */
+const restShare = 0.5;
 
 /** Declares a tick. */
 export function tick<const Command extends string, const Event extends string>(
   declaration: TickDeclaration<Command, Event>,
 ): Capability<Command, Event> {
   const { name, commands, events, collections } = declaration;
+  const inTurn = pLimit(1);
   return {
     name,
     kind: 'tick',
@@ -60,7 +65,7 @@ export function tick<const Command extends string, const Event extends string>(
     reads: {},
     events,
     collections,
-    open: (scope) => new TickClock(declaration, declaration.open(scope)),
+    open: (scope) => new TickClock(declaration, declaration.open(scope), inTurn),
   };
 }
 
@@ -79,6 +84,8 @@ class TickClock implements OpenCapability {
       'writer' | 'now' | 'lookEveryMs' | 'settleMs' | 'onError'
     >,
     private readonly opened: OpenTick,
+    /** One command at a time in the process, whatever the number of its partitions: events are decided between the commands. */
+    private readonly inTurn: (send: () => Promise<boolean>) => Promise<boolean>,
   ) {}
 
   async decide(
@@ -118,12 +125,22 @@ class TickClock implements OpenCapability {
 
   /** @returns whether something was decided, so that more may be due */
   async #look(): Promise<boolean> {
-    const { writer, now, settleMs = defaultSettleMs } = this.declaration;
-    const command = await this.opened.due(new Date(now().getTime() - settleMs).toISOString());
-    if (!command || this.#isClosing()) return false;
+    const { now, settleMs = defaultSettleMs } = this.declaration;
+    const commands = await this.opened.due(new Date(now().getTime() - settleMs).toISOString());
+    let hasMoved = false;
+    for (const command of commands) if (await this.inTurn(() => this.#send(command))) hasMoved = true;
+    return hasMoved;
+  }
+
+  /** Sends a command, waits until it is decided and folded, and rests. @returns whether it came to events or commands */
+  async #send(command: OutgoingRecord): Promise<boolean> {
+    if (this.#isClosing()) return false;
     this.#hasMoved = false;
-    const [position] = await writer.write([command]);
-    return position !== undefined && (await this.#isDone(position.offset)) && this.#hasMoved;
+    const begun = performance.now();
+    const [position] = await this.declaration.writer.write([command]);
+    const isDone = position !== undefined && (await this.#isDone(position.offset));
+    await pause(restShare * (performance.now() - begun), this.#closing.signal);
+    return isDone && this.#hasMoved;
   }
 
   /** Resolves when a command is decided and folded: true; or when it takes too long, or the partition is closed: false. */

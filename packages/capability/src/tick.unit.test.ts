@@ -19,7 +19,7 @@ interface Expire {
   keys: string[];
 }
 
-/** A service that expires keys: what is due is in a map, and one decision takes at most two keys. */
+/** A service that expires keys: what is due is in a map, one look finds at most four keys, and one command names at most two. */
 function opened(due: Map<string, string>, { failing = 0 } = {}) {
   const sent: { record: OutgoingRecord; offset: bigint }[] = [];
   const errors: unknown[] = [];
@@ -49,9 +49,14 @@ function opened(due: Map<string, string>, { failing = 0 } = {}) {
         const keys = [...due]
           .filter(([, at]) => at <= asOf)
           .map(([key]) => key)
-          .slice(0, 2);
-        const payload: Expire = { as_of: asOf, keys };
-        return Promise.resolve(keys.length === 0 ? null : { declaration, key: '0', partition: 0, payload });
+          .slice(0, 4);
+        const pairs = [keys.slice(0, 2), keys.slice(2)].filter((pair) => pair.length > 0);
+        return Promise.resolve(
+          pairs.map((pair) => {
+            const payload: Expire = { as_of: asOf, keys: pair };
+            return { declaration, key: '0', partition: 0, payload };
+          }),
+        );
       },
       decide: (records) => {
         const keys = records.flatMap(({ payload }) => (payload as Expire).keys).filter((key) => due.has(key));
@@ -60,18 +65,20 @@ function opened(due: Map<string, string>, { failing = 0 } = {}) {
       },
     }),
   });
-  const clock = capability.open({} as PartitionScope);
+  const [clock, other] = [capability.open({} as PartitionScope), capability.open({} as PartitionScope)];
   /** Decides the commands from an offset on, folds them, and asks for the replies, as the event log does. */
   const process = async (from: number) => {
     const records = sent
       .slice(from)
       .map(({ record, offset }) => ({ ...record, offset }) as unknown as IncomingRecord);
-    const decision = await clock.decide?.(records, records);
-    if (decision?.outcome !== 'decided') throw new Error('nothing was decided');
-    for (const { key } of decision.events) due.delete(key);
-    if (typeof decision.replies === 'function') await decision.replies();
+    for (const one of [clock, other]) {
+      const decision = await one.decide?.(records, records);
+      if (decision?.outcome !== 'decided') throw new Error('nothing was decided');
+      for (const { key } of decision.events) due.delete(key);
+      if (typeof decision.replies === 'function') await decision.replies();
+    }
   };
-  return { clock, sent, errors, process };
+  return { clock, other, sent, errors, process };
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -122,4 +129,16 @@ test('a partition that is closed sends nothing more, also while a command is on 
   await clock.close?.();
   await aWhile();
   expect(sent).toHaveLength(1);
+});
+
+test('two partitions of a process do not send at the same time: events are decided between their commands', async () => {
+  const { clock, other, sent, process } = opened(new Map(['a', 'b', 'c', 'd'].map((key) => [key, midnight])));
+  await Promise.all([clock.caughtUp?.(), other.caughtUp?.()]);
+  for (let step = 0; step < 4; step += 1) {
+    await until(() => sent.length === step + 1);
+    await aWhile();
+    expect(sent).toHaveLength(step + 1);
+    await process(step);
+  }
+  await Promise.all([clock.close?.(), other.close?.()]);
 });

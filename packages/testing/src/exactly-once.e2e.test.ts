@@ -23,7 +23,7 @@ import { startTestSystem, type TestSystem } from './test-system.js';
 
 const { eventCount, terminationSeconds } = isFullSize
   ? { eventCount: 100_000, terminationSeconds: 20 }
-  : { eventCount: 24_000, terminationSeconds: 3 };
+  : { eventCount: 12_000, terminationSeconds: 3 };
 const rounds = 2;
 /** At full size: the time in which the events are sent, and the least number of kills of each service in that time. */
 const underFireMs = 240_000;

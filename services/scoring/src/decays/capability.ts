@@ -58,6 +58,8 @@ export function decayTick({ leads, configurations, timing, ...dependencies }: De
   });
 }
 
+/** Leads that one look into the index finds. The stored leads have to be level with the log for a look, which takes time. */
+const maximumDueLeads = 2_500;
 /** Ticks of one lead in one command: more are left to the next. */
 const maximumTicks = 100;
 /** Milliseconds before a step that waits for the publication of a change is sent again. */
@@ -76,19 +78,20 @@ class OpenDecay implements OpenTick {
     private readonly onError: DecayDependencies['onError'],
   ) {}
 
-  async due(asOf: string): Promise<OutgoingRecord | null> {
+  async due(asOf: string): Promise<OutgoingRecord[]> {
     const { partition, readModel } = this.scope;
     if (this.#isBehind) {
       this.#isBehind = false;
       await this.leads.write();
     }
-    const found = await findDueLeads(readModel, partition, { asOf, limit: records.maximumDecayLeads });
-    if (found.length === 0) return null;
-    return outgoing(records.runDecay, {
-      key: String(partition),
-      partition,
-      payload: { partition, as_of: asOf, leads: found },
-    });
+    const found = await findDueLeads(readModel, partition, { asOf, limit: maximumDueLeads });
+    const commands: OutgoingRecord[] = [];
+    for (let from = 0; from < found.length; from += records.maximumDecayLeads) {
+      const leads = found.slice(from, from + records.maximumDecayLeads);
+      const payload = { partition, as_of: asOf, leads };
+      commands.push(outgoing(records.runDecay, { key: String(partition), partition, payload }));
+    }
+    return commands;
   }
 
   async decide(
