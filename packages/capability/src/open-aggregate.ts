@@ -53,18 +53,18 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
         this.scope,
       ),
     ]);
+    const { maximumCommands = Infinity, name } = declaration;
     let context: Shape['context'] = given;
     for (const { record, command } of commands) {
       const found = stored.get(declaration.keyOf(command)) ?? null;
       const events = deciding.decide(record, command, { found, context });
       if (declaration.contextAfter) context = declaration.contextAfter(context, events);
+      if (commands.length > 1 && deciding.decided.commands.length > maximumCommands)
+        return {
+          outcome: 'split',
+          reason: `${name} sends more than ${String(maximumCommands)} commands in one batch`,
+        };
     }
-    const { maximumCommands = Infinity, name } = declaration;
-    if (commands.length > 1 && deciding.decided.commands.length > maximumCommands)
-      return {
-        outcome: 'split',
-        reason: `${name} sends more than ${String(maximumCommands)} commands in one batch`,
-      };
     this.#decided.set(batch, deciding.states);
     return { outcome: 'decided', ...deciding.decided, replies: deciding.replies() };
   }

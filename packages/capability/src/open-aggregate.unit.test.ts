@@ -32,7 +32,7 @@ const scope: PartitionScope = {
 };
 
 /** An aggregate that sends two commands for each that it takes. */
-const echoing = (maximumCommands?: number) =>
+const echoing = (maximumCommands?: number, decided: () => void = () => undefined) =>
   new OpenAggregate<Echo>(
     {
       name: 'echo',
@@ -40,7 +40,10 @@ const echoing = (maximumCommands?: number) =>
       events: { DealLeadRemoved: records.dealLeadRemoved },
       keyOf: () => id,
       initial: () => null,
-      decide: () => ({ outcome: 'unanswered', events: [], commands: [sent, sent] }),
+      decide: () => {
+        decided();
+        return { outcome: 'unanswered', events: [], commands: [sent, sent] };
+      },
       evolve: () => null,
       stored: {
         collections: [],
@@ -70,4 +73,11 @@ test('more commands than one transaction takes are sent in several, and those of
   });
   expect(await decide(1, 1)).toMatchObject({ outcome: 'decided', commands: { length: 2 } });
   expect(await decide(100)).toMatchObject({ outcome: 'decided', commands: { length: 200 } });
+});
+
+test('a batch that sends more commands than one transaction takes is decided no further', async () => {
+  let decided = 0;
+  const aggregate = echoing(5, () => (decided += 1));
+  expect(await aggregate.decide(taken(100), taken(100))).toMatchObject({ outcome: 'split' });
+  expect(decided).toBe(3);
 });
