@@ -101,7 +101,7 @@ export const runDecay = defineRecord({
   topic: 'scoring.commands',
   ...ofPartition,
   description:
-    'Decide the ticks up to `as_of` of leads that are due. A lead that is not due by then is passed over.',
+    'Decide the ticks up to `as_of` of leads that are due. A lead that is not due by then loses nothing.',
   schema: z.strictObject({
     partition,
     as_of: time,

@@ -128,12 +128,12 @@ class OpenDecay implements OpenTick {
     for (const identity of named) {
       if (events.length >= maximumDecisions) break;
       const name = leadName(identity.ou_id, identity.lead_id);
-      const lead = decided.get(name) ?? leads.get(name);
+      const lead = dueBy(as_of, decided.get(name) ?? leads.get(name));
       const own = rules.get(identity.ou_id);
-      // The entry of the index is older than the lead, or the command came before.
-      if (lead && (lead.decay?.due_at ?? neverDue) > as_of) continue;
       const moment = { upTo: as_of, decidedAt: as_of, maximum: maximumTicks };
       const ticks = lead && own && decideTicks(identity, lead, own, moment);
+      // The entry of the index is wrong or older than the lead, or the command came before. Without a new entry, each look would
+      // name the lead again.
       if (!ticks || ticks.events.length === 0) {
         early.set(identity.ou_id, [...(early.get(identity.ou_id) ?? []), identity.lead_id]);
         continue;
@@ -210,7 +210,11 @@ class OpenDecay implements OpenTick {
   }
 }
 
-const neverDue = '9999-12-31T23:59:59.999Z';
+/** The lead, if it is due. */
+function dueBy(asOf: string, lead: Lead | null | undefined): Lead | null {
+  const dueAt = lead?.decay?.due_at;
+  return lead && dueAt !== undefined && dueAt <= asOf ? lead : null;
+}
 
 function leadsIn({ type, payload }: IncomingRecord): readonly LeadIdentity[] {
   return type === records.runDecay.type ? (payload as records.RunDecay).leads : [];

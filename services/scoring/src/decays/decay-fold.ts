@@ -75,7 +75,6 @@ export function withDue(known: LeadDecay | undefined, dueAt: string | null): Lea
 
 /** The lead with the time at which it is due by other rules; the same lead where that does not change. */
 export function scheduledLead(lead: Lead, decays: CompiledDecays, offset: number): Lead {
-  if (lead.offset >= offset) return lead;
   const due = nextTick(lead, decays)?.at;
   if (due === lead.decay?.due_at) return lead;
   const scheduled: { -readonly [Key in keyof Lead]: Lead[Key] } = { ...lead, offset };

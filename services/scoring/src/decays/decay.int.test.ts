@@ -3,9 +3,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import { outgoing } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/testing/service-rig';
+import { leadKey, leadOfKey } from '../keys.js';
 import { createRule, idOf, ingested, otherOuId, ouId, resetScores, setLevels } from '../testing/builders.js';
 import { createDecay, deleteDecay, updateDecay } from '../testing/decay-builders.js';
 import { startRig, type Rig } from '../testing/rig.js';
+import { dueLeads } from './due-leads.js';
 
 let rig: Rig;
 /** The clock of the owners of partitions. */
@@ -177,6 +179,26 @@ test('a paused rule takes nothing, and after it is resumed nothing is made up fo
       ['bob', 25],
     ]),
   );
+}, 60_000);
+
+test('entries that name leads too early are put right, and no points are taken', async () => {
+  const entries = rig.readModel.collection(dueLeads);
+  const dueTimes = async () =>
+    (await entries.find().sort({ _id: 1 }).toArray()).map(({ _id, due_at }) => [leadOfKey(_id), due_at]);
+  const right = await dueTimes();
+  const wrong = { due_at: on(50), offset: 0 };
+  // Bob is due later, and lead 5 never.
+  await entries.updateOne({ _id: leadKey(ouId, idOf('bob')) }, { $set: wrong });
+  await entries.insertOne({
+    _id: leadKey(ouId, idOf('lead 5')),
+    partition: rig.log.partitionOf(idOf('lead 5')),
+    ...wrong,
+  });
+  await eventually(
+    'the entries are right',
+    async () => JSON.stringify(await dueTimes()) === JSON.stringify(right),
+  );
+  expect([await scoreOf('bob'), await scoreOf('lead 5')]).toEqual([25, 0]);
 }, 60_000);
 
 test('idle leads without points have no entry in the index; a deleted rule leaves none', async () => {

@@ -9,7 +9,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { leadKey, leadOfKey, ouOfLeadKey } from '../keys.js';
-import { identityOf, type LeadIdentity } from '../leads/lead-batch.js';
+import { identityOf, leadName, type FoldedLeadEvent, type LeadIdentity } from '../leads/lead-batch.js';
 import type { Lead } from '../leads/state.js';
 
 /** `_id` is leadKey. A lead that is never due has none. */
@@ -50,17 +50,34 @@ export class DueLeads {
     });
   }
 
-  /** Notes a changed lead; null: it is gone. */
-  changed(name: string, before: Lead | null | undefined, after: Lead | null): void {
-    const due_at = after?.decay?.due_at;
-    if (after && due_at !== undefined) {
-      if (due_at !== before?.decay?.due_at) this.states.put(name, { due_at, offset: after.offset });
-    } else if (before?.decay?.due_at !== undefined) this.gone(name);
+  /**
+   * Notes when a lead is due, also where that has not changed: an entry of another time may have been written by a fold that ended
+   * before the lead was stored.
+   * @param lead null: it is gone
+   * @param decidedAt the offset of the event that says when the lead is due. The entry has this offset, and not that of the lead, so
+   *   that it does not depend on how the log is cut into batches.
+   */
+  decided(name: string, lead: Lead | null, decidedAt: number): void {
+    const due_at = lead?.decay?.due_at;
+    this.states.put(name, due_at === undefined ? null : { due_at, offset: decidedAt });
   }
+}
 
-  gone(name: string): void {
-    this.states.put(name, null);
-  }
+/** The offset of the last event that says when each lead is due, or removes it, by leadName. */
+export function dueDecisionsIn(events: readonly FoldedLeadEvent[]): ReadonlyMap<string, number> {
+  const offsets = new Map<string, number>();
+  for (const event of events)
+    if (event.type === 'LeadRemoved' || saysWhenDue(event))
+      offsets.set(leadName(event.payload.ou_id, event.payload.lead_id), event.offset);
+  return offsets;
+}
+
+/** Events of an OU that has had no decay rules do not. */
+function saysWhenDue(event: FoldedLeadEvent): boolean {
+  return (
+    (event.type === 'LeadScored' || event.type === 'ScoreAdjusted') &&
+    event.payload.decay_due_at !== undefined
+  );
 }
 
 /** The leads of a partition that are due at a moment, those that are due longest first. */

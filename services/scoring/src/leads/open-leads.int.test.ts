@@ -1,20 +1,28 @@
-// The laws of the fold on a real database: for any removals, new leads and changes of deal scores, any cut of the log into batches and a kill at any write,
-// the documents are the same.
+// The laws of the fold on a real database: for any removals, new leads, changes of deal scores and times at which decay is due, any
+// cut of the log into batches and a kill at any write, the documents are the same.
 import { expect, test } from '@jest/globals';
 import { leadIdOf, records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
-import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
+import {
+  crashing,
+  foldedInSteps,
+  foldedRecord,
+  inThrowawayReadModel,
+  oneByOne,
+  type FoldStep,
+} from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { decideLeads } from '../scores/decide.js';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import { dealRanks } from '../deals/deal-ranks.js';
-import { at, deleted, ingested, ouId } from '../testing/builders.js';
+import { dueLeads } from '../decays/due-leads.js';
+import { at, deleted, idOf, ingested, ouId } from '../testing/builders.js';
 import { viewRules } from '../testing/view-rules.js';
 import { histograms, leadAliases, leads, timeline, type LeadDocument } from './documents.js';
 import { OpenLeads } from './open-leads.js';
 import { causedEvents } from '../testing/caused-events.js';
 
-const collections = [leads, leadAliases, timeline, histograms, dealRanks];
+const collections = [leads, leadAliases, timeline, histograms, dealRanks, dueLeads];
 
 /** What a deal gives a lead from now on. */
 interface Dealt {
@@ -22,8 +30,26 @@ interface Dealt {
   readonly score: number;
 }
 
-/** The records of the decisions on these causes; each decision on events may be followed by one on a deal score. */
-function logOf(causes: readonly LeadCause[], dealt: readonly (Dealt | null)[] = []): FoldedRecord[] {
+/** When decay is due by a decision, and what schedules it anew after the decision. */
+interface Fading {
+  /** Absent: the OU has no decay rules; null: never. */
+  readonly decay_due_at?: string | null;
+  readonly scheduled?: { readonly isWeekly: boolean; readonly isOfLead: boolean };
+}
+
+const weekly: records.DecaysScheduled['decays'][number] = {
+  ...{ rule_id: idOf('Weekly'), rule_version: 1, mode: 'inactivity_points', points: -5 },
+  ...{ interval_days: 7, floor: 0, since: at },
+};
+
+/**
+ * The records of the decisions on these causes; each decision on events may be followed by one on a deal score, and by one on when
+ * decay is due.
+ */
+function logOf(
+  causes: readonly LeadCause[],
+  { dealt = [], fading = [] }: { dealt?: readonly (Dealt | null)[]; fading?: readonly Fading[] } = {},
+): FoldedRecord[] {
   const log: FoldedRecord[] = [];
   // Offsets have gaps: between the records of two transactions there is a commit marker.
   const offset = () => log.length * 2;
@@ -36,7 +62,9 @@ function logOf(causes: readonly LeadCause[], dealt: readonly (Dealt | null)[] = 
       deals.delete(payload.lead_id);
       continue;
     }
-    log.push(foldedRecord(records.leadScored, payload, offset()));
+    const { scheduled, ...due } = fading[index] ?? {};
+    log.push(foldedRecord(records.leadScored, { ...payload, ...due }, offset()));
+    if (scheduled) log.push(foldedRecord(records.decaysScheduled, scheduling(payload, scheduled), offset()));
     const change = dealt[index];
     const known = deals.get(payload.lead_id) ?? new Map<string, number>();
     const points = change ? change.score - (known.get(change.deal_id) ?? 0) : 0;
@@ -53,11 +81,24 @@ function logOf(causes: readonly LeadCause[], dealt: readonly (Dealt | null)[] = 
   return log;
 }
 
+function scheduling(
+  { lead_id }: records.LeadScored,
+  { isWeekly, isOfLead }: NonNullable<Fading['scheduled']>,
+): records.DecaysScheduled {
+  return {
+    ...{ ou_id: ouId, partition: 0, configuration_version: 1, after: null, to: null },
+    decays: isWeekly ? [weekly] : [],
+    ...(isOfLead && { only: [lead_id] }),
+  };
+}
+
 function sumOf(scores: ReadonlyMap<string, number>): number {
   return [...scores.values()].reduce((sum, score) => sum + score, 0);
 }
 
 const payloadOf = ({ payload }: FoldedRecord) => payload as LeadEvent['payload'];
+const payloadsOf = (log: readonly FoldedRecord[]) =>
+  log.filter(({ type }) => type !== records.decaysScheduled.type).map(payloadOf);
 
 const email = (name: string) => ({ alias_kind: 'email', alias: `${name}@example.com` });
 const leadName = fc.constantFrom('ada', 'bob', 'cy');
@@ -93,6 +134,18 @@ const cause: fc.Arbitrary<LeadCause> = fc.oneof(
 const dealt = fc.option(
   fc.record({ deal_id: fc.constantFrom('D-1', 'D-2'), score: fc.constantFrom(0, 20, -20, 7) }),
 );
+const fading: fc.Arbitrary<Fading> = fc
+  .record({
+    due: fc.constantFrom(undefined, null, '2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z'),
+    scheduled: fc.option(fc.record({ isWeekly: fc.boolean(), isOfLead: fc.boolean() }), {
+      freq: 3,
+      nil: undefined,
+    }),
+  })
+  .map(({ due, scheduled }) => ({
+    ...(due !== undefined && { decay_due_at: due }),
+    ...(scheduled && { scheduled }),
+  }));
 const step = fc.record({
   size: fc.integer({ min: 1, max: 12 }),
   killedAfter: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constant(Infinity)),
@@ -104,9 +157,10 @@ test('any cut of the log into batches, killed at any write, gives the same docum
     fc.asyncProperty(
       fc.array(cause, { minLength: 10, maxLength: 30 }),
       fc.array(dealt, { minLength: 30, maxLength: 30 }),
+      fc.array(fading, { minLength: 30, maxLength: 30 }),
       fc.array(step, { minLength: 3, maxLength: 10 }),
-      async (causes, changes, steps) => {
-        const log = logOf(causes, changes);
+      async (causes, changes, times, steps) => {
+        const log = logOf(causes, { dealt: changes, fading: times });
         const folded = (cut: FoldStep[]) =>
           foldedInSteps({
             collections,
@@ -118,7 +172,7 @@ test('any cut of the log into batches, killed at any write, gives the same docum
         const documents = await folded(oneByOne(log));
         const left = new Map<string, number>();
         const dealScores = new Map<string, number>();
-        for (const payload of log.map(payloadOf)) {
+        for (const payload of payloadsOf(log)) {
           const { lead_id } = payload;
           if (!('score' in payload)) for (const scores of [left, dealScores]) scores.delete(lead_id);
           else if ('score_type' in payload) dealScores.set(lead_id, payload.score);
@@ -132,12 +186,49 @@ test('any cut of the log into batches, killed at any write, gives the same docum
           withDeals.map(([, score]) => score).sort(),
         );
         expect(documents.deal_ranks).toHaveLength(withDeals.length);
+        expect(dueTimesIn(documents)).toEqual(dueTimesOfLeads(documents));
         expect(await folded(steps)).toEqual(documents);
       },
     ),
     { numRuns: 10 },
   );
 }, 180_000);
+
+/** By the id of the lead. */
+const dueTimesIn = ({ decay_due_leads = [] }: Record<string, unknown[]>) =>
+  (decay_due_leads as { _id: string; due_at: string }[]).map(({ _id, due_at }) => ({ _id, due_at }));
+const dueTimesOfLeads = (documents: Record<string, unknown[]>) =>
+  (documents.leads as { _id: string; decay?: { due_at?: string } }[]).flatMap(({ _id, decay }) =>
+    decay?.due_at === undefined ? [] : [{ _id, due_at: decay.due_at }],
+  );
+
+test('a lead that is never due has no entry, also when one was stored before a crash and the next batch is longer', async () => {
+  const cause: LeadCause = {
+    type: 'EventsIngested',
+    payload: ingested('ada', [{ event_type: 'Page View' }]),
+  };
+  const log = logOf([cause, cause], {
+    fading: [{ decay_due_at: '2026-02-01T00:00:00.000Z' }, { decay_due_at: null }],
+  });
+  await inThrowawayReadModel(collections, async (readModel) => {
+    const fold = async (records: FoldedRecord[], { killedAt }: { killedAt?: string } = {}) => {
+      const opened = new OpenLeads(
+        {
+          ...readModel,
+          collection: (of) => (of.name === killedAt ? crashing(readModel, 0) : readModel).collection(of),
+        },
+        { partition: 0, cachedLeads: 2 },
+      );
+      await opened.fold(records);
+      await opened.write();
+    };
+    await expect(fold(log.slice(0, 1), { killedAt: leads.name })).rejects.toThrow();
+    const entries = () => readModel.collection(dueLeads).countDocuments();
+    expect(await entries()).toBe(1);
+    await fold(log);
+    expect(await entries()).toBe(0);
+  });
+}, 60_000);
 
 test('leads that could not be written are the basis of the next decisions, and later writes fail', async () => {
   const log = logOf(

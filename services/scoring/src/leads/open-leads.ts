@@ -16,7 +16,7 @@ import {
 } from '@lead-scoring/read-model';
 import { compileDecays, explainsScore } from '@lead-scoring/scoring-domain';
 import { dealDecisionsIn, DealRanks } from '../deals/deal-ranks.js';
-import { DueLeads } from '../decays/due-leads.js';
+import { dueDecisionsIn, DueLeads } from '../decays/due-leads.js';
 import { scheduledLead } from '../decays/decay-fold.js';
 import { aliasKey, leadKey, leadKeysBetween, leadOfKey, recordKey, recordKeysUpTo } from '../keys.js';
 import {
@@ -141,14 +141,11 @@ export class OpenLeads implements OpenCapability {
     const rules = compileDecays(decays);
     const found = await this.load(ids.map((lead_id) => ({ ou_id, lead_id })));
     for (const [name, lead] of found) {
-      if (!lead) {
-        this.#due.gone(name);
-        continue;
-      }
-      const scheduled = scheduledLead(lead, rules, offset);
-      if (scheduled === lead) continue;
-      this.#leads.put(name, scheduled);
-      this.#due.changed(name, lead, scheduled);
+      // Folded already, before a crash.
+      if (lead && lead.offset >= offset) continue;
+      const scheduled = lead && scheduledLead(lead, rules, offset);
+      if (scheduled && scheduled !== lead) this.#leads.put(name, scheduled);
+      this.#due.decided(name, scheduled, offset);
     }
   }
 
@@ -199,9 +196,11 @@ export class OpenLeads implements OpenCapability {
 
   #takeLeads({ events, before, after, changed, removed }: LeadBatch): void {
     const dealt = dealDecisionsIn(events);
+    const due = dueDecisionsIn(events);
     for (const name of changed) {
       const lead = after.get(name);
-      this.#due.changed(name, before.get(name), lead ?? null);
+      const dueDecidedAt = due.get(name);
+      if (dueDecidedAt !== undefined) this.#due.decided(name, lead ?? null, dueDecidedAt);
       this.#dealRanks.changed(name, before.get(name), lead ?? null, dealt.get(name));
       if (!lead) {
         this.#leads.deleted(name);
