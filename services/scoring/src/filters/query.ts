@@ -76,10 +76,10 @@ function rulesetQuery(rulesetId: string, range: FilterRange<number>): LeadQuery 
   return { $or: [listed, { $nor: [{ rulesets: { $elemMatch: { ruleset_id: equals(rulesetId) } } }] }] };
 }
 
-/** A lead without a profile has a profile score of 0. */
+/** A lead without a profile score has 0. */
 function profileQuery(range: FilterRange<number>): LeadQuery {
-  const within: LeadQuery = { 'profile.score': rangeQuery(range) };
-  return holdsZero(range) ? { $or: [within, { 'profile.score': { $exists: false } }] } : within;
+  const within: LeadQuery = { profile_score: rangeQuery(range) };
+  return holdsZero(range) ? { $or: [within, { profile_score: { $exists: false } }] } : within;
 }
 
 function holdsZero({

@@ -1,11 +1,11 @@
 // Leads as a projection: decisions are folded into the documents of lists, scores and explanations.
 import { projection } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
-import { dealRanks } from '../deals/deal-ranks.js';
 import { dueLeads } from '../decays/due-leads.js';
 import { leadRecords } from '../scores/messages.js';
 import { histograms, leadAliases, leads, timeline } from './documents.js';
 import { OpenLeads } from './open-leads.js';
+import { scoreRanks } from './score-ranks.js';
 
 export interface LeadsOptions {
   /** Leads that a partition keeps in memory. */
@@ -16,7 +16,7 @@ export function leadProjection({ cachedLeads }: LeadsOptions) {
   return projection({
     name: 'leads',
     events: { ...leadRecords, DecaysScheduled: records.decaysScheduled },
-    collections: [leads, leadAliases, timeline, histograms, dueLeads, dealRanks],
+    collections: [leads, leadAliases, timeline, histograms, dueLeads, scoreRanks.profile, scoreRanks.deal],
     open: ({ readModel, partition }) => new OpenLeads(readModel, { partition, cachedLeads }),
   });
 }

@@ -12,10 +12,10 @@ import {
 import type { LeadDecay, ScoreDecision } from '@lead-scoring/scoring-domain';
 import { leadKey, leadOfKey, rankKey } from '../keys.js';
 import type { LeadAccount } from '../accounts/contribution-model.js';
-import { dealScoreOf } from '../deals/lead-score-model.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { Histogram } from './histogram-fold.js';
+import { sparseScoreOf } from './sparse-scores.js';
 import {
   loweredTextsOf,
   nameOf,
@@ -30,8 +30,6 @@ export interface LeadDocument extends GuardedDocument {
   _id: Binary;
   /** rankKey: the lead's rank in its OU's order of scores. */
   rank: Binary;
-  /** rankKey of the profile score: only for leads with another profile score than 0. Absent before version 6. */
-  profile_rank?: Binary;
   name: string;
   /** The name lower-cased, for sorting. */
   name_key: string;
@@ -42,7 +40,7 @@ export interface LeadDocument extends GuardedDocument {
   fields: LeadFields;
   aliases: Alias[];
   score: number;
-  /** 0 for a lead without a profile. Absent in documents of before version 6. */
+  /** Only for leads with another profile score than 0. */
   profile_score?: number;
   /** Only for leads with another deal score than 0. */
   deal_score?: number;
@@ -95,14 +93,8 @@ export interface HistogramDocument extends GuardedDocument {
   alias_kinds: string[];
 }
 
-export const leads = defineCollection<LeadDocument>({
-  name: 'leads',
-  indexes: [
-    { key: { rank: 1 } },
-    // Most leads of most OUs have no profile score: they are not in this index.
-    { key: { profile_rank: 1 }, sparse: true },
-  ],
-});
+/** Each further index would cost every write of a lead, also of a lead that is not in it. */
+export const leads = defineCollection<LeadDocument>({ name: 'leads', indexes: [{ key: { rank: 1 } }] });
 export const leadAliases = defineCollection<AliasDocument>({ name: 'lead_aliases', indexes: [] });
 export const timeline = defineCollection<TimelineDocument>({ name: 'timeline', indexes: [] });
 export const histograms = defineCollection<HistogramDocument>({
@@ -113,17 +105,16 @@ export const histograms = defineCollection<HistogramDocument>({
 export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
   const name = nameOf(lead);
   const lowered = loweredTextsOf(lead);
-  const profileScore = lead.profile?.score ?? 0;
-  const dealScore = lead.deal_scores ? dealScoreOf(lead.deal_scores) : 0;
+  const profileScore = sparseScoreOf(lead, 'profile');
+  const dealScore = sparseScoreOf(lead, 'deal');
   return {
     _id: leadKey(lead.ou_id, lead.id),
     rank: rankKey(lead.ou_id, lead.score, lead.id),
-    ...(profileScore !== 0 && { profile_rank: rankKey(lead.ou_id, profileScore, lead.id) }),
     // Fields that lists filter and sort by come first: the database reads a document up to the required field.
     search: searchTextOf(lowered),
     owner: lead.fields.owner?.value ?? '',
     score: lead.score,
-    profile_score: profileScore,
+    ...(profileScore !== 0 && { profile_score: profileScore }),
     ...(dealScore !== 0 && { deal_score: dealScore }),
     name_key: name.toLowerCase(),
     last_activity_at: lead.last_activity_at,

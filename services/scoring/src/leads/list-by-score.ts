@@ -2,11 +2,11 @@
 import type { LeadScoreType, routes } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type Binary, type ReadModel } from '@lead-scoring/read-model';
 import type { QueryInput } from '@lead-scoring/service';
-import { countDealRanks, findDealRanks } from '../deals/deal-ranks.js';
 import { leadKey, leadKeysOf, leadOfKey, leadOfRank, rankEdge, rankKey, rankPosition } from '../keys.js';
 import { rankCursor, readRankCursor } from './cursor.js';
 import { leads, type LeadDocument } from './documents.js';
 import { countWithin, skipWithin, stretchEnd, type Histogram, type ScoreRange } from './histogram-fold.js';
+import { countRanks, findRanks } from './score-ranks.js';
 import { sectionAfter, sectionAt, sectionsOf, type Direction, type ScoreSection } from './score-sections.js';
 import { loadStatistics } from './statistics.js';
 import { loadLeads, type LeadPage } from './stored-leads.js';
@@ -72,18 +72,15 @@ async function countSection(order: ScoreOrder, { isIndexed, range }: ScoreSectio
   return counted.reduce((sum, one) => sum + one, count);
 }
 
-/** The fields of leads that are an index of a score. */
-const rankFields = { engagement: 'rank', profile: 'profile_rank' } as const;
-
 function countIndexed(
   { readModel, ouId, scoreType }: ScoreOrder,
   low: number,
   high: number,
 ): Promise<number> {
-  if (scoreType === 'deal') return countDealRanks(readModel, { ouId, low, high });
+  if (scoreType !== 'engagement') return countRanks(readModel, scoreType, { ouId, low, high });
   return readModel
     .collection(leads)
-    .countDocuments({ [rankFields[scoreType]]: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high) } });
+    .countDocuments({ rank: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high) } });
 }
 
 interface PageRequest {
@@ -128,8 +125,8 @@ interface WantedLeads {
   readonly limit: number;
 }
 
-/** The fields that only leads in the index of a score have. */
-const indexedFields = { engagement: 'rank', profile: 'profile_rank', deal: 'deal_score' } as const;
+/** The fields that only leads in the order of a score have. */
+const orderedFields = { engagement: 'rank', profile: 'profile_score', deal: 'deal_score' } as const;
 
 /** In the order of their ids, by the primary index. Leads that are in the index of the score lie among them. */
 async function leadsOutsideIndex(
@@ -143,7 +140,7 @@ async function leadsOutsideIndex(
     .find({
       $and: [
         { _id: leadKeysOf(ouId) },
-        { [indexedFields[scoreType]]: { $exists: false } },
+        { [orderedFields[scoreType]]: { $exists: false } },
         ...(last ? [{ _id: up ? { $gt: last } : { $lt: last } }] : []),
       ],
     })
@@ -187,22 +184,26 @@ async function leadsInStretch(
   { from, skip, limit }: WantedLeads,
 ): Promise<PlacedLead[]> {
   const up = direction === 'ascending';
-  if (scoreType === 'deal') {
-    const ranks = await findDealRanks(readModel, { ouId, low, high }, { after: from, up, skip, limit });
+  if (scoreType !== 'engagement') {
+    const ranks = await findRanks(
+      readModel,
+      scoreType,
+      { ouId, low, high },
+      { after: from, up, skip, limit },
+    );
     const found = await loadLeads(
       readModel,
       ranks.map(({ key }) => key),
     );
     return ranks.map(({ lead_id, rank }) => ({ place: rank, lead: found.get(lead_id) }));
   }
-  const field = rankFields[scoreType];
-  const within = { [field]: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high) } };
+  const within = { rank: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high) } };
   const found = await readModel
     .collection(leads)
-    .find(from ? { $and: [within, { [field]: up ? { $gt: from } : { $lt: from } }] } : within)
-    .sort({ [field]: up ? 1 : -1 })
+    .find(from ? { $and: [within, { rank: up ? { $gt: from } : { $lt: from } }] } : within)
+    .sort({ rank: up ? 1 : -1 })
     .skip(skip)
     .limit(limit)
     .toArray();
-  return found.map((lead) => ({ place: lead[field] ?? lead.rank, lead }));
+  return found.map((lead) => ({ place: lead.rank, lead }));
 }

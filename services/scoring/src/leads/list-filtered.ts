@@ -47,7 +47,7 @@ export async function listFiltered(
 ): Promise<LeadPage> {
   const conditions: Filter<LeadDocument>[] = [{ _id: leadKeysOf(ouId) }];
   if (isBounded(engagement)) conditions.push({ score: within(engagement) });
-  if (isBounded(profile)) conditions.push(sparseWithin('profile.score', profile));
+  if (isBounded(profile)) conditions.push(sparseWithin('profile_score', profile));
   if (isBounded(deal)) conditions.push(sparseWithin('deal_score', deal));
   if (query.owner !== undefined) conditions.push({ owner: query.owner });
   if (query.q !== undefined) conditions.push(textCondition(query.q));
@@ -104,7 +104,7 @@ function within({ low, high }: ScoreRange) {
 }
 
 /** A lead without the score counts as 0. */
-function sparseWithin(field: 'profile.score' | 'deal_score', range: ScoreRange): Filter<LeadDocument> {
+function sparseWithin(field: 'profile_score' | 'deal_score', range: ScoreRange): Filter<LeadDocument> {
   const stored: Filter<LeadDocument> = { [field]: within(range) };
   return range.low <= 0 && 0 <= range.high ? { $or: [stored, { [field]: { $exists: false } }] } : stored;
 }

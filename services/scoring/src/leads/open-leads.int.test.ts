@@ -14,15 +14,15 @@ import {
 import fc from 'fast-check';
 import { decideLeads } from '../scores/decide.js';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
-import { dealRanks } from '../deals/deal-ranks.js';
 import { dueLeads } from '../decays/due-leads.js';
 import { at, deleted, idOf, ingested, ouId } from '../testing/builders.js';
 import { viewRules } from '../testing/view-rules.js';
 import { histograms, leadAliases, leads, timeline, type LeadDocument } from './documents.js';
 import { OpenLeads } from './open-leads.js';
+import { scoreRanks } from './score-ranks.js';
 import { causedEvents } from '../testing/caused-events.js';
 
-const collections = [leads, leadAliases, timeline, histograms, dealRanks, dueLeads];
+const collections = [leads, leadAliases, timeline, histograms, scoreRanks.profile, scoreRanks.deal, dueLeads];
 
 /** What a deal gives a lead from now on. */
 interface Dealt {

@@ -15,7 +15,6 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { compileDecays, explainsScore } from '@lead-scoring/scoring-domain';
-import { dealDecisionsIn, DealRanks } from '../deals/deal-ranks.js';
 import { dueDecisionsIn, DueLeads } from '../decays/due-leads.js';
 import { scheduledLead } from '../decays/decay-fold.js';
 import { aliasKey, leadKey, leadKeysBetween, leadOfKey, recordKey, recordKeysUpTo } from '../keys.js';
@@ -38,6 +37,7 @@ import {
   type LeadIdentity,
 } from './lead-batch.js';
 import { OpenHistograms } from './open-histograms.js';
+import { ScoreRanks } from './score-ranks.js';
 import type { Lead } from './state.js';
 
 export class OpenLeads implements OpenCapability {
@@ -48,7 +48,7 @@ export class OpenLeads implements OpenCapability {
   readonly #aliases: BufferedInserts<AliasDocument>;
   readonly #histograms: OpenHistograms;
   readonly #due: DueLeads;
-  readonly #dealRanks: DealRanks;
+  readonly #ranks: readonly ScoreRanks[];
   readonly #decided = new WeakMap<readonly IncomingRecord[], Map<string, Lead>>();
   readonly #behind: WriteBehind;
 
@@ -70,12 +70,11 @@ export class OpenLeads implements OpenCapability {
     this.#aliases = new BufferedInserts(readModel, leadAliases, { order: 'ids' });
     this.#histograms = new OpenHistograms(readModel, partition);
     this.#due = new DueLeads(readModel, partition);
-    this.#dealRanks = new DealRanks(readModel, partition);
+    this.#ranks = (['profile', 'deal'] as const).map((type) => new ScoreRanks(readModel, partition, type));
     // Entries before leads, so that a reader of a lead's score finds the entries that explain it. Leads before histograms, so that a
-    // list that uses a histogram misses no lead. The index of due leads and the ranks by deal score before the leads from which
-    // they follow.
+    // list that uses a histogram misses no lead. The index of due leads and the ranks before the leads from which they follow.
     this.#behind = new WriteBehind([
-      [this.#entries, this.#aliases, this.#due.states, this.#dealRanks.states],
+      [this.#entries, this.#aliases, this.#due.states, ...this.#ranks.map(({ states }) => states)],
       this.#leads,
       this.#histograms.states,
     ]);
@@ -195,13 +194,12 @@ export class OpenLeads implements OpenCapability {
   }
 
   #takeLeads({ events, before, after, changed, removed }: LeadBatch): void {
-    const dealt = dealDecisionsIn(events);
+    for (const ranks of this.#ranks) ranks.take({ events, before, after, changed });
     const due = dueDecisionsIn(events);
     for (const name of changed) {
       const lead = after.get(name);
       const dueDecidedAt = due.get(name);
       if (dueDecidedAt !== undefined) this.#due.decided(name, lead ?? null, dueDecidedAt);
-      this.#dealRanks.changed(name, before.get(name), lead ?? null, dealt.get(name));
       if (!lead) {
         this.#leads.deleted(name);
         continue;

@@ -55,7 +55,7 @@ export async function fewMatches(
 
 export function inOrder({ field, direction }: LeadOrder): (left: LeadMatch, right: LeadMatch) => number {
   return (left, right) => {
-    // A lead without a deal score has 0, and so has a document of before version 6 without a profile_score.
+    // A lead without the score has 0.
     const [a, b] = [left[field] ?? 0, right[field] ?? 0];
     return direction * (a < b ? -1 : a > b ? 1 : Buffer.compare(bytesOf(left._id), bytesOf(right._id)));
   };
@@ -72,14 +72,14 @@ export function findInOrder(
   const after = last ? afterInOrder(last, order) : {};
   const sort = { [field]: direction, _id: direction };
   const collection = readModel.collection(leads);
-  if (field !== 'deal_score')
+  if (field !== 'profile_score' && field !== 'deal_score')
     return collection
       .find({ $and: [filter, after] })
       .sort(sort)
       .skip(skip)
       .limit(limit)
       .toArray();
-  // Leads without a deal score lie between those above 0 and those below it.
+  // Leads without the score lie between those above 0 and those below it.
   return collection
     .aggregate<LeadDocument>([
       { $match: filter },
