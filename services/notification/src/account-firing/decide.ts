@@ -4,7 +4,7 @@ import type { AccountCause, records } from '@lead-scoring/contracts';
 import type { MilestoneTrigger } from '../configuration/state.js';
 import { distinctRuleIds } from '../firing/cause-model.js';
 import { firingIdOf, positionText } from '../firing/id-model.js';
-import { flood, isSilent, memorySince, recentFirings, silentUntil } from '../firing/memory-model.js';
+import { flood, memorySince, reactionOf, recentFirings, silentUntil } from '../firing/memory-model.js';
 import type { Source } from '../firing/messages.js';
 import { isRearmedBy } from '../firing/milestone-model.js';
 import type { CompiledMilestone, CompiledTriggers } from '../firing/trigger-model.js';
@@ -37,7 +37,7 @@ export function decideAccountScored(
 ): AccountFiringDecision {
   if (source.offset <= state.seen) return { events: [], state };
   const decided: DecidedAccount = { scored, source, state, version: triggers.version };
-  // An account without leads is gone: that its score falls to 0 tells nobody anything.
+  // An account without leads is gone. The fall of its score to 0 fires no trigger.
   const events =
     scored.leads === 0
       ? forgetAccount(decided)
@@ -75,9 +75,14 @@ function crossMilestone(decided: DecidedAccount, { trigger, line }: CompiledMile
   const memory = memorySince(trigger, state.memories.get(trigger.id));
   const now = Date.parse(scored.decided_at);
   if (memory.disarmed !== null && !isRearmedBy(line, scored.previous_score)) return [];
-  if (isSilent(trigger, memory, now)) return [];
-  const recent = recentFirings(memory, now);
-  return [recent >= flood.firings ? suppression(decided, trigger, recent) : firing(decided, trigger, line)];
+  switch (reactionOf(trigger, memory, now)) {
+    case 'silent':
+      return [];
+    case 'suppress':
+      return [suppression(decided, trigger, recentFirings(memory, now))];
+    case 'fire':
+      return [firing(decided, trigger, line)];
+  }
 }
 
 /** The milestones that have fired for the account and that its score re-arms, at another score than their threshold. */

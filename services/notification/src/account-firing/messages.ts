@@ -1,46 +1,15 @@
 // The records that triggers by account score are evaluated on, and the events of their firings.
 import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
+import { firingReads } from '../firing/messages.js';
 
+/** Of the records that firing reads, those on leads are ignored. A further type that firing takes does not compile here. */
 export const accountFiringReads = {
   'scoring.events': {
+    ...firingReads['scoring.events'],
     LeadScored: 'ignored',
     ScoreAdjusted: 'ignored',
     LeadRemoved: 'ignored',
-    LeadLevelChanged: 'ignored',
-    DealScored: 'ignored',
-    DealLeadRemoved: 'ignored',
-    DealRemoved: 'ignored',
-    DealsIgnored: 'ignored',
-    RulesetCreated: 'ignored',
-    RulesetUpdated: 'ignored',
-    RuleCreated: 'ignored',
-    RuleUpdated: 'ignored',
-    RuleDeleted: 'ignored',
-    RulesetDeleted: 'ignored',
-    RulesActivationChanged: 'ignored',
-    EngagementLevelsSet: 'ignored',
-    ProfileRuleCreated: 'ignored',
-    ProfileRuleUpdated: 'ignored',
-    ProfileRulesActivationChanged: 'ignored',
-    ProfileMappingAdded: 'ignored',
-    ProfileMappingRemoved: 'ignored',
-    DealRuleCreated: 'ignored',
-    DealRuleUpdated: 'ignored',
-    AccountRuleCreated: 'ignored',
-    AccountRuleUpdated: 'ignored',
-    AccountRulesActivationChanged: 'ignored',
-    AccountRollUpSet: 'ignored',
-    LeadContributed: 'ignored',
     AccountScored: 'taken',
-    ProfileLevelsSet: 'ignored',
-    ScoringGridSet: 'ignored',
-    FilterCreated: 'ignored',
-    FilterUpdated: 'ignored',
-    FilterDeleted: 'ignored',
-    DecayCreated: 'ignored',
-    DecayUpdated: 'ignored',
-    DecayDeleted: 'ignored',
-    DecaysScheduled: 'ignored',
   },
 } as const;
 

@@ -6,7 +6,7 @@ import type { Cause } from './cause-model.js';
 import { firingIdOf } from './id-model.js';
 import type { FiredDraft, FiringDraft, Source } from './messages.js';
 import { evolveLead, withGain, withMatch } from './evolve.js';
-import { flood, isSilent, memorySince, recentFirings, silentUntil } from './memory-model.js';
+import { flood, isSilent, memorySince, reactionOf, recentFirings, silentUntil } from './memory-model.js';
 import type { Gain, LeadState, StepMatch, TriggerMemory } from './state.js';
 import type { CompiledTriggers } from './trigger-model.js';
 
@@ -115,32 +115,35 @@ export class DecisionBuilder {
     { id: causeId, form: cause }: Cause<Form>,
     drafted: (firing: FiringBase<Form>) => FiredDraft,
   ): void {
-    if (this.isSilent(trigger)) return;
-    const recent = recentFirings(this.memoryOf(trigger), this.#now);
-    if (recent >= flood.firings) {
-      this.#suppress(trigger, recent);
-      return;
-    }
     const { id, name, channel_ids } = trigger;
-    this.#append(
-      drafted({
-        ...this.#base,
-        firing_id: firingIdOf(id, this.#base.lead_id, causeId),
-        fired_at: this.at,
-        trigger: { id, name },
-        cause,
-        channel_ids,
-      }),
-    );
+    switch (reactionOf(trigger, this.memoryOf(trigger), this.#now)) {
+      case 'silent':
+        return;
+      case 'suppress':
+        this.#suppress(trigger);
+        return;
+      case 'fire':
+        this.#append(
+          drafted({
+            ...this.#base,
+            firing_id: firingIdOf(id, this.#base.lead_id, causeId),
+            fired_at: this.at,
+            trigger: { id, name },
+            cause,
+            channel_ids,
+          }),
+        );
+    }
   }
 
-  #suppress({ id, name, kind }: Trigger, firings: number): void {
+  #suppress(trigger: Trigger): void {
+    const { id, name, kind } = trigger;
     this.#append({
       type: 'TriggerSuppressed',
       payload: {
         ...this.#base,
         trigger: { id, name, kind },
-        firings,
+        firings: recentFirings(this.memoryOf(trigger), this.#now),
         window_seconds: flood.windowSeconds,
         at: this.at,
         until: silentUntil(this.#now),

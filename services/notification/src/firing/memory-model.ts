@@ -33,6 +33,19 @@ export function isSilent(trigger: Trigger, { fired, suppressed }: TriggerMemory,
   );
 }
 
+/**
+ * What a trigger does that would fire: it is silent, or it fires too often and is silenced instead, or it fires.
+ * @param memory since the trigger's current definition
+ */
+export function reactionOf(
+  trigger: Trigger,
+  memory: TriggerMemory,
+  now: number,
+): 'fire' | 'suppress' | 'silent' {
+  if (isSilent(trigger, memory, now)) return 'silent';
+  return recentFirings(memory, now) >= flood.firings ? 'suppress' : 'fire';
+}
+
 /** Number of firings within the window of the flood limit. */
 export function recentFirings({ fired }: TriggerMemory, now: number): number {
   const earliest = now - flood.windowSeconds * 1_000;
