@@ -7,7 +7,7 @@ import {
   momentOfEvent,
   pointsOfEvent,
   type ExplainedDecision,
-  type ProfileDecision,
+  type ConditionDecision,
 } from '@lead-scoring/scoring-domain';
 
 export interface HistoryPoint {
@@ -51,7 +51,7 @@ export function scoreHistory(
 /** The same of a profile or deal score, whose points count from the decisions on the profile or the deals. */
 export function conditionHistory(
   score: number,
-  decisions: readonly ProfileDecision[],
+  decisions: readonly ConditionDecision[],
   range: { at: string; range_hours: number },
 ): HistoryPoint[] {
   const changes = decisions.map(({ decided_at, adjustments }) => ({

@@ -1,25 +1,18 @@
 // Why a lead has its deal score: the recorded decisions of its deals, each in words. Pure.
-import type { records, routeDeclarations } from '@lead-scoring/contracts';
-import { activeWeights, changeInWords, dealDriversOf, nameOfRule, signed } from './condition-drivers.js';
+import type { routeDeclarations } from '@lead-scoring/contracts';
+import { changeInWords, dealDriversOf, nameOfRule, signed } from './condition-drivers.js';
+import { commonExplanation, shownEntries, type ConditionDecision } from './condition-explanation.js';
 import type { ScoringConfiguration } from './configuration.js';
 import { dealEventType, noDeals } from './deal-configuration.js';
 import { heldInWords, otherReasons } from './explained-adjustments.js';
 import type { ExplainedLead } from './explanation.js';
 import { withPointChanges, type GivenPoints } from './given-points.js';
+import { startOfRange } from './moments.js';
 import { ruleWordsAsOf } from './rule-words.js';
 
 type ScoreExplanation = routeDeclarations.ScoreExplanation;
 type DealEntry = NonNullable<ScoreExplanation['deal_entries']>[number];
 type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
-
-/** A recorded decision on a deal score. */
-export type DealDecision = Pick<
-  records.ScoreAdjusted,
-  'decided_at' | 'configuration_version' | 'adjustments'
->;
-
-const shownEntries = 1_000;
-const shownDrivers = 1_000;
 
 /**
  * Explains a deal score as of a moment. Decisions whose `decided_at` is later do not count. Drivers are the rules that give points
@@ -31,46 +24,40 @@ const shownDrivers = 1_000;
  */
 export function explainDeals(
   lead: ExplainedLead,
-  decisions: readonly DealDecision[],
+  decisions: readonly ConditionDecision[],
   current: ScoringConfiguration,
   then: ScoringConfiguration,
   { at, range_hours }: { at: string; range_hours: number },
 ): ScoreExplanation {
-  const from = new Date(
-    Math.max(Date.parse(at) - range_hours * 3_600_000, -62_167_219_200_000),
-  ).toISOString();
-  const tally = new DealTally(current, from);
+  const tally = new DealTally(current, startOfRange({ at, range_hours }));
   let later = 0;
   for (const decision of decisions)
     for (const adjustment of decision.adjustments)
       if (decision.decided_at > at) later += adjustment.points;
       else tally.add(decision, adjustment);
-  const score = lead.score - later;
-  const adjustments = tally.adjustments();
-  const { entries } = tally;
+  const { entries, listed, given } = tally;
+  const found = {
+    score: lead.score - later,
+    listed,
+    drivers: dealDriversOf(given, current),
+    adjustments: tally.adjustments(),
+    entries,
+  };
+  const { rules } = then.deals ?? noDeals;
   return {
-    lead_id: lead.id,
-    lead_name: lead.name,
+    ...commonExplanation(
+      lead,
+      found,
+      { rules, rulesets: then.rulesets, event_type: dealEventType },
+      { at, range_hours },
+    ),
     score_type: 'deal',
-    score,
     level: null,
-    top_drivers: dealDriversOf(tally.given, current).slice(0, shownDrivers),
-    ...(adjustments.length > 0 && { adjustments }),
-    snapshot: activeWeights((then.deals ?? noDeals).rules.values(), then.rulesets, {
-      event_type: dealEventType,
-      maximum: shownDrivers,
-    }),
-    decay_applied: 0,
-    range_hours,
-    at,
-    unattributed: score - tally.listed,
-    entries: [],
-    entries_total: entries.length,
     deal_entries: entries.toReversed().slice(0, shownEntries),
   };
 }
 
-/** What the decisions up to a moment gave. */
+/** The points that decisions gave up to a moment, by what gave them. */
 class DealTally {
   /** The oldest first. */
   readonly entries: DealEntry[] = [];
@@ -88,8 +75,8 @@ class DealTally {
   ) {}
 
   add(
-    { decided_at, configuration_version }: DealDecision,
-    adjustment: DealDecision['adjustments'][number],
+    { decided_at, configuration_version }: ConditionDecision,
+    adjustment: ConditionDecision['adjustments'][number],
   ): void {
     const { deal_id, reason, points, rule_id, rule_version, ruleset_id } = adjustment;
     this.listed += points;
@@ -109,7 +96,7 @@ class DealTally {
   }
 
   /** Counts a change of points. @returns it in words */
-  #count(adjustment: DealDecision['adjustments'][number], last_at: string): string {
+  #count(adjustment: ConditionDecision['adjustments'][number], last_at: string): string {
     const { deal_id = '', reason, points, rule_id, rule_version, ruleset_id } = adjustment;
     if (rule_id === undefined || rule_version === undefined || ruleset_id === undefined) {
       this.#addOther({ reason, points, last_at, ...(ruleset_id !== undefined && { ruleset_id }) });
@@ -133,7 +120,7 @@ class DealTally {
     else this.#others.set(name, sum);
   }
 
-  #otherInWords({ reason, deal_id = '', ruleset_id = '', points }: DealDecision['adjustments'][number]) {
+  #otherInWords({ reason, deal_id = '', ruleset_id = '', points }: ConditionDecision['adjustments'][number]) {
     switch (reason) {
       case 'held_by_ruleset':
         return `${signed(points)}: deal ${deal_id}: the limits of ${this.#rulesetName(ruleset_id)} hold other points than before.`;
@@ -151,7 +138,7 @@ class DealTally {
     return name === undefined ? 'a ruleset' : `"${name}"`;
   }
 
-  /** What no rule gave, the largest first. */
+  /** The points that no rule gave, with the reasons, the largest first. */
   adjustments(): Adjustment[] {
     return [...this.#others.values()]
       .map((sum): Adjustment => {

@@ -6,7 +6,7 @@ import { contributeMatch, driversOf, type Contribution } from './contributions.j
 import { DecayTally } from './decays/decay-tally.js';
 import { AdjustmentTally } from './explained-adjustments.js';
 import { levelOf } from './levels.js';
-import { momentOfAdjustments, momentOfEvent } from './moments.js';
+import { momentOfAdjustments, momentOfEvent, startOfRange } from './moments.js';
 import { heldInRange } from './score-range.js';
 import { resetsScore } from './score-decision.js';
 import { isOfEvents, pointsOfEvent } from './scored-points.js';
@@ -71,10 +71,7 @@ export function explainScore(
   then: ScoringConfiguration,
   { at, known_at, range_hours }: ExplanationRequest,
 ): ScoreExplanation {
-  const from = new Date(
-    Math.max(Date.parse(at) - range_hours * 3_600_000, -62_167_219_200_000),
-  ).toISOString();
-  const tally = new Tally({ from, at, known_at });
+  const tally = new Tally({ from: startOfRange({ at, range_hours }), at, known_at });
   for (const decision of decisions) tally.add(decision);
   const { counted, others, entries, contributions, adjustments, decays, resetAt } = tally;
   // In the order of the events' times the points may add up to a score that there is not.

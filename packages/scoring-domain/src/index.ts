@@ -10,6 +10,7 @@ export * from './decays/decay-configuration.js';
 export * from './decays/forecast.js';
 export * from './decays/ticks.js';
 export * from './deal-configuration.js';
+export type { ConditionDecision } from './condition-explanation.js';
 export * from './deal-explanation.js';
 export * from './explanation.js';
 export * from './given-points.js';

@@ -36,3 +36,8 @@ export function momentOfAdjustments({ decided_at, as_of, scored_events }: Decisi
     momentOfEvent(first, { decided_at }),
   );
 }
+
+/** The earliest moment of a range of hours before a moment; not before the year 0, which ISO 8601 writes in four digits. */
+export function startOfRange({ at, range_hours }: { at: string; range_hours: number }): string {
+  return new Date(Math.max(Date.parse(at) - range_hours * 3_600_000, -62_167_219_200_000)).toISOString();
+}

@@ -1,7 +1,6 @@
 // Why a lead has its profile score: the recorded changes of points, each in words. Pure.
-import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import type { routeDeclarations } from '@lead-scoring/contracts';
 import {
-  activeWeights,
   changeInWords,
   driverOf,
   largestFirst,
@@ -9,25 +8,18 @@ import {
   signed,
   type ConditionDriver,
 } from './condition-drivers.js';
+import { commonExplanation, shownEntries, type ConditionDecision } from './condition-explanation.js';
 import type { ScoringConfiguration } from './configuration.js';
 import { heldInWords } from './explained-adjustments.js';
 import type { ExplainedLead } from './explanation.js';
 import { levelOf } from './levels.js';
+import { startOfRange } from './moments.js';
 import { noProfile, profileEventType } from './profile-configuration.js';
 import { ruleWordsAsOf } from './rule-words.js';
 
 type ScoreExplanation = routeDeclarations.ScoreExplanation;
 type ProfileEntry = NonNullable<ScoreExplanation['profile_entries']>[number];
 type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
-
-/** A recorded decision on a profile. */
-export type ProfileDecision = Pick<
-  records.ScoreAdjusted,
-  'decided_at' | 'configuration_version' | 'adjustments'
->;
-
-const shownEntries = 1_000;
-const shownDrivers = 1_000;
 
 /**
  * Explains a profile score as of a moment. Decisions whose `decided_at` is later do not count. Drivers are the rules that give
@@ -39,40 +31,36 @@ const shownDrivers = 1_000;
  */
 export function explainProfile(
   lead: ExplainedLead,
-  decisions: readonly ProfileDecision[],
+  decisions: readonly ConditionDecision[],
   current: ScoringConfiguration,
   then: ScoringConfiguration,
   { at, range_hours }: { at: string; range_hours: number },
 ): ScoreExplanation {
-  const from = new Date(
-    Math.max(Date.parse(at) - range_hours * 3_600_000, -62_167_219_200_000),
-  ).toISOString();
+  const from = startOfRange({ at, range_hours });
   const { drivers, held, entries, listed, later } = tallyOf(decisions, current, { at, from });
   const score = lead.score - later;
-  const adjustments = adjustmentsOf(held, current);
-  return {
-    lead_id: lead.id,
-    lead_name: lead.name,
-    score_type: 'profile',
+  const found = {
     score,
+    listed,
+    drivers: largestFirst(drivers.values()),
+    adjustments: adjustmentsOf(held, current),
+    entries,
+  };
+  const { rules } = then.profile ?? noProfile;
+  return {
+    ...commonExplanation(
+      lead,
+      found,
+      { rules, rulesets: then.rulesets, event_type: profileEventType },
+      { at, range_hours },
+    ),
+    score_type: 'profile',
     level: levelOf(then.profile_levels ?? [], score),
-    top_drivers: largestFirst(drivers.values()).slice(0, shownDrivers),
-    ...(adjustments.length > 0 && { adjustments }),
-    snapshot: activeWeights((then.profile ?? noProfile).rules.values(), then.rulesets, {
-      event_type: profileEventType,
-      maximum: shownDrivers,
-    }),
-    decay_applied: 0,
-    range_hours,
-    at,
-    unattributed: score - listed,
-    entries: [],
-    entries_total: entries.length,
-    profile_entries: entries.reverse().slice(0, shownEntries),
+    profile_entries: entries.toReversed().slice(0, shownEntries),
   };
 }
 
-/** What decisions gave up to a moment. */
+/** The points that decisions gave up to a moment, by what gave them. */
 interface ProfileTally {
   readonly drivers: ReadonlyMap<string, ConditionDriver>;
   readonly held: ReadonlyMap<string, HeldSum>;
@@ -86,7 +74,7 @@ interface ProfileTally {
 
 /** @param from entries begin then */
 function tallyOf(
-  decisions: readonly ProfileDecision[],
+  decisions: readonly ConditionDecision[],
   current: ScoringConfiguration,
   { at, from }: { at: string; from: string },
 ): ProfileTally {
@@ -150,7 +138,7 @@ function adjustmentsOf(held: ReadonlyMap<string, HeldSum>, current: ScoringConfi
 }
 
 /** The rules that a decision takes points of in one ruleset, and gives them in another. */
-function movedIn(adjustments: ProfileDecision['adjustments']): ReadonlySet<string> {
+function movedIn(adjustments: ConditionDecision['adjustments']): ReadonlySet<string> {
   const [seen, moved] = [new Set<string>(), new Set<string>()];
   for (const { rule_id } of adjustments)
     if (rule_id !== undefined) (seen.has(rule_id) ? moved : seen).add(rule_id);

@@ -1,11 +1,6 @@
 // Reads a lead with all decisions that explain its score, concurrently with their fold.
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
-import {
-  scoredEventsOf,
-  type DealDecision,
-  type ExplainedDecision,
-  type ProfileDecision,
-} from '@lead-scoring/scoring-domain';
+import { scoredEventsOf, type ExplainedDecision, type ConditionDecision } from '@lead-scoring/scoring-domain';
 import { recordKeysUpTo } from '../keys.js';
 import { decisionOf, timeline, type LeadDocument, type TimelineDocument } from '../leads/documents.js';
 import { findLead } from '../leads/stored-leads.js';
@@ -15,9 +10,9 @@ export interface ExplainedLead {
   /** In the order of the log. */
   decisions: (ExplainedDecision & { score: number })[];
   /** The decisions on its profile, in the order of the log. */
-  profileDecisions: ProfileDecision[];
+  profileDecisions: ConditionDecision[];
   /** The decisions on its deal score, in the order of the log. */
-  dealDecisions: DealDecision[];
+  dealDecisions: ConditionDecision[];
 }
 
 /**
@@ -51,8 +46,8 @@ export async function findExplainedLead(
 /** The recorded decisions by score. */
 function decisionsOf(recorded: readonly TimelineDocument[]): Omit<ExplainedLead, 'lead'> {
   const decisions: ExplainedLead['decisions'] = [];
-  const profileDecisions: ProfileDecision[] = [];
-  const dealDecisions: DealDecision[] = [];
+  const profileDecisions: ConditionDecision[] = [];
+  const dealDecisions: ConditionDecision[] = [];
   for (const document of recorded) {
     const decision = decisionOf(document);
     if ('score_type' in decision && decision.score_type === 'profile') profileDecisions.push(decision);
