@@ -21,9 +21,9 @@ export interface OpenTick extends Pick<OpenCapability, 'write' | 'forget' | 'bef
    */
   decide(records: readonly IncomingRecord[], batch: readonly IncomingRecord[]): Promise<CapabilityDecision>;
   /**
-   * Commands about what is due at a moment, a bounded number, each of a bounded number of keys; none where nothing is due. They are
-   * sent one after the other. Called beside the work of the partition. Its index may name what is not due yet, and must not miss what
-   * is due.
+   * Returns commands about the keys that are due at a moment; none where no key is due. The number of commands and the keys of each are
+   * bounded. The clock sends one command after the other. This is called while the partition decides and folds. The index that it reads
+   * may contain keys that are not due yet, and must contain all that are due.
    */
   due(asOf: string): Promise<readonly OutgoingRecord[]>;
 }

@@ -19,7 +19,7 @@ interface Expire {
   keys: string[];
 }
 
-/** A service that expires keys: what is due is in a map, one look finds at most four keys, and one command names at most two. */
+/** A service that expires keys: a map has the keys that are due, one look finds at most four of them, and one command names at most two. */
 function opened(due: Map<string, string>, { failing = 0 } = {}) {
   const sent: { record: OutgoingRecord; offset: bigint }[] = [];
   const errors: unknown[] = [];

@@ -102,7 +102,7 @@ function engagementExplanation(
 
 const explainConditions = { profile: explainProfile, deal: explainDeals } as const;
 
-/** Of a profile or deal score. */
+/** The explanation and the history of a profile or deal score. */
 function conditionExplanation(
   scoreType: keyof typeof explainConditions,
   lead: NamedLead,
@@ -126,7 +126,7 @@ function conditionExplanation(
   }));
 }
 
-/** What these decisions explain now. */
+/** The explanation of the present score by all of these decisions. */
 function presentExplanation(
   decisions: readonly { readonly decided_at: string; readonly score: number }[],
   now: Date,

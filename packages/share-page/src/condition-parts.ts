@@ -9,18 +9,18 @@ import { clip, countInWords, dateInWords, numberInWords, withSign } from './word
 const longestWords = 180;
 const shownChanges = 5;
 
-/** What the page says of a score of rules over conditions. */
+/** The texts of the page of a profile or deal score. */
 interface ConditionWords {
   readonly title: string;
   readonly about: string;
-  /** What gives points or takes them away, at the beginning of a sentence. */
+  /** The source of the points, as the subject of a sentence. */
   readonly source: string;
   readonly nothing: string;
   readonly gained: string;
   readonly lost: string;
   /** Instead of drivers. */
   readonly noDrivers: string;
-  /** What rules are about. */
+  /** The noun behind "rules over". */
   readonly rulesOf: string;
   readonly fading: string;
   readonly ofImage: string;

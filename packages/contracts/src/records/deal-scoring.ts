@@ -106,7 +106,7 @@ export const dealScored = defineRecord({
 });
 export type DealScored = PayloadOf<typeof dealScored>;
 
-/** Adjustments that a lead is told of one change of a deal. More are told as one sum. */
+/** The most adjustments that a `RecordDealScore` names for one change of a deal; it sends more as one sum. */
 export const maximumToldAdjustments = 50;
 
 export const recordDealScore = defineRecord({

@@ -31,13 +31,13 @@ export const examined = {
 export const listed = <Item extends z.ZodType>(item: Item) =>
   z.array(item).max(maximumListed).describe('The newest hundred, newest first.');
 
-/** @param cause the form of what would have made the trigger fire */
+/** @param cause the schema of the event or score that makes the trigger fire */
 export const simulatedFiring = <Cause extends z.ZodType, Values extends z.ZodRawShape>(
   cause: Cause,
   values: Values,
 ) => z.strictObject({ lead: leadOf, at: time, cause, ...values });
 
-/** @param cause the form of what would have made the trigger fire */
+/** @param cause the schema of the event or score that makes the trigger fire */
 export const simulated = <Cause extends z.ZodType, Values extends z.ZodRawShape>(
   name: string,
   cause: Cause,

@@ -130,7 +130,7 @@ export const thresholdLevel = z
     'Of a trigger by level: the level whose min_score is the threshold. `level` is that of the score.',
   );
 
-/** What changed the score of an account. */
+/** Why the score of an account changed: by its leads or by an account rule. */
 export const accountCauseReason = z
   .enum(['leads', 'account_rule'])
   .describe(
@@ -222,7 +222,7 @@ const milestoneValues = {
     ),
 };
 
-/** Of an account: it has no lead, no level, no drivers and no share link. */
+/** The notification of a milestone by account score. It has no lead, no level, no drivers and no share link. */
 const accountNotification = z
   .strictObject({
     type: z.literal('account.milestone.fired'),
@@ -282,7 +282,7 @@ export const notificationPayload = z
   .meta({ id: 'Notification' });
 /** The body of a request to a webhook. */
 export type NotificationPayload = z.infer<typeof notificationPayload>;
-/** Of a firing for an account. */
+/** The body for a firing of an account. */
 export type AccountFiredPayload = z.infer<typeof accountNotification>;
-/** Of a firing for a lead. */
+/** The body for a firing of a lead. */
 export type FiredPayload = Exclude<NotificationPayload, { type: 'channel.test' | 'account.milestone.fired' }>;

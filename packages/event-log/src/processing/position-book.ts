@@ -39,7 +39,7 @@ interface BatchRecords {
   letters: readonly unknown[];
 }
 
-/** What a commit without a batch contains. */
+/** Whether a commit without a batch states the positions in the output, and whether it commits them as group offsets. */
 export type DueCommit = Pick<TransactionPlan, 'isStating' | 'isWithOffsets'>;
 
 export class PositionBook {

@@ -20,7 +20,7 @@ export interface AccountFiringDecision {
 
 /** Whether the decision can make a trigger do anything; if not, the account's state is not loaded. */
 export function concernsAccount(scored: records.AccountScored, triggers: CompiledTriggers): boolean {
-  // What fired for an account that is gone is forgotten, whether its triggers are still there or not.
+  // The firings for an account without leads are deleted, also those of triggers that were deleted.
   if (scored.leads === 0) return triggers.version > 0;
   const { previous_score, score, fire_triggers } = scored;
   const milestones = triggers.ofScore('account');
@@ -150,7 +150,7 @@ function suppression(
   };
 }
 
-/** Where both leads and rules changed the score, the leads are named: rules follow what is known of the account. */
+/** If both leads and rules changed the score, the cause is the leads. */
 function causeOf({ adjustments, decided_at }: records.AccountScored): AccountCause {
   const ofLeads = adjustments.some(({ reason, points }) => reason === 'leads' && points !== 0);
   return {

@@ -1,4 +1,4 @@
-// Accounts that lose their last lead, on a real database: what was stored of them is deleted, whatever the batches and crashes.
+// Accounts that lose their last lead, on a real database: their stored firings are deleted, for any batches and crashes.
 import { expect, test } from '@jest/globals';
 import { accountIdOf, records } from '@lead-scoring/contracts';
 import type { FoldedRecord, OutgoingRecord } from '@lead-scoring/event-log';
@@ -51,7 +51,7 @@ const happening = fc.record({
 });
 type Happening = typeof happening extends fc.Arbitrary<infer One> ? One : never;
 
-/** What is recorded when this happens to accounts, in this order. */
+/** The events that account firing records on these changes of accounts, in their order. */
 function logOf(happened: readonly Happening[]): AccountFiringEvent[] {
   const states = new Map<string, AccountState>();
   const scores = new Map<string, number>();
