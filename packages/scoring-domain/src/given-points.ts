@@ -43,3 +43,7 @@ export function withPointChanges(
   }
   return [...byRule.values()];
 }
+
+export function sumOfPoints(changes: readonly { readonly points: number }[]): number {
+  return changes.reduce((sum, { points }) => sum + points, 0);
+}

@@ -1,6 +1,8 @@
 // Scoring's domain: an OU's configuration and levels, and why a lead has its score. Pure; scoring, share and notification fold
 // their own copies with it.
 export * from './account-configuration.js';
+export * from './account-explanation.js';
+export * from './account-points.js';
 export { dealDriversOf, profileDriversOf } from './condition-drivers.js';
 export * from './condition-rules.js';
 export * from './configuration-events.js';
@@ -15,6 +17,7 @@ export * from './deal-explanation.js';
 export * from './explanation.js';
 export * from './given-points.js';
 export * from './grid.js';
+export * from './held-points.js';
 export * from './level-crossing.js';
 export * from './filter-label.js';
 export * from './filters/evaluate.js';

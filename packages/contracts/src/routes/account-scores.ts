@@ -21,9 +21,9 @@ export const explainedAccount = z
       .array(
         z.strictObject({
           reason: z
-            .enum(['leads', 'account_rule'])
+            .enum(['leads', 'account_rule', 'held_by_ruleset'])
             .describe(
-              'leads: the roll-up of the scores of the leads. account_rule: a rule that the account meets.',
+              'leads: the roll-up of the scores of the leads. account_rule: a rule that the account meets. held_by_ruleset: what min_score or max_score of a ruleset holds of its rules.',
             ),
           rule_id: id.optional(),
           rule_version: z.int().min(1).optional(),
@@ -33,7 +33,9 @@ export const explainedAccount = z
         }),
       )
       .max(5_001)
-      .describe('The points of the leads first, then those of each rule, the largest first.'),
+      .describe(
+        'The points of the leads first, then those of each rule, the largest first, then what limits hold. They add up to the score.',
+      ),
   })
   .meta({ id: 'ExplainedAccount' });
 

@@ -1,5 +1,5 @@
 // Decisions of scoring for tests: fixed, with defaults for everything that a test does not name.
-import { nameBasedId, type records } from '@lead-scoring/contracts';
+import { accountIdOf, nameBasedId, type records } from '@lead-scoring/contracts';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';
 export const otherOuId = '22222222-2222-4222-8222-222222222222';
@@ -141,4 +141,67 @@ export const profileScored = (
   ],
   decided_at,
   fire_triggers: true,
+});
+
+/** A rule over accounts that asks for the field of its name. */
+export const accountRuleCreated = (
+  name: string,
+  weight: number,
+  more: Partial<records.AccountRuleCreated> = {},
+): records.AccountRuleCreated => ({
+  ou_id: ouId,
+  rule_id: idOf(name),
+  ruleset_id: idOf('account ruleset'),
+  conditions: [{ field: name, operator: 'equals', value: 'yes' }],
+  weight,
+  active: true,
+  version: 1,
+  at,
+  ...more,
+});
+
+/** The identity of the account of this domain. */
+export const accountOf = (domain: string) => {
+  const identity = { account_kind: 'domain', account_key: domain } as const;
+  return { account_id: accountIdOf(ouId, identity), ...identity };
+};
+
+/** A decision on the account of this domain; its score follows from the adjustments. */
+export function accountScored(
+  domain: string,
+  {
+    previous = 0,
+    ...more
+  }: Pick<records.AccountScored, 'leads' | 'adjustments'> & {
+    previous?: number;
+  } & Partial<records.AccountScored>,
+): records.AccountScored {
+  return {
+    ou_id: ouId,
+    ...accountOf(domain),
+    previous_score: previous,
+    score: more.adjustments.reduce((sum, { points }) => sum + points, previous),
+    configuration_version: 1,
+    contributions: [],
+    roll_up: { method: 'sum' },
+    decided_at: at,
+    fire_triggers: true,
+    ...more,
+  };
+}
+
+/** The lead counts in the account of this domain from now on. */
+export const leadContributed = (
+  lead: string,
+  domain: string,
+  score: number,
+  more: Partial<records.LeadContributed> = {},
+): records.LeadContributed => ({
+  ou_id: ouId,
+  lead_id: idOf(lead),
+  ...accountOf(domain),
+  score,
+  configuration_version: 1,
+  decided_at: at,
+  ...more,
 });

@@ -1,8 +1,12 @@
 // Decides the scores of accounts on the contributions of their leads: pure. The contributions of a batch to one account are one
 // decision; the score follows from the roll-up of the leads' scores and the rules that the account meets.
 import { accountLimits, records, type ProfileChange } from '@lead-scoring/contracts';
-import { heldInRange, withProfileChanges, type ProfileValues } from '@lead-scoring/scoring-domain';
-import { withHeldChanges } from '../condition-rules/limits-model.js';
+import {
+  heldInRange,
+  withHeldChanges,
+  withProfileChanges,
+  type ProfileValues,
+} from '@lead-scoring/scoring-domain';
 import {
   conditionAdjustments,
   conditionChanges,

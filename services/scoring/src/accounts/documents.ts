@@ -11,8 +11,7 @@ import {
   type Binary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
-import type { ProfileValues } from '@lead-scoring/scoring-domain';
-import type { HeldPoints } from '../condition-rules/limits-model.js';
+import type { HeldPoints, ProfileValues } from '@lead-scoring/scoring-domain';
 import type { GivenPoints } from '../condition-rules/points-model.js';
 import { leadKey, leadOfKey, rankKey } from '../keys.js';
 import type { LeadScores } from './rollup-model.js';

@@ -1,15 +1,19 @@
 // Lists of account rulesets and rules, the roll-up, tests of account rules, and accounts with the reasons for their scores.
 import { routeDeclarations, routes, type JsonObject } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { defaultRollUp, noAccounts, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import {
+  accountRuleWords,
+  defaultRollUp,
+  heldWords,
+  noAccounts,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
-import { heldWords } from '../condition-rules/held-words-model.js';
 import { testConditionRules } from '../condition-rules/tests-model.js';
 import { sumOfPoints, type GivenPoints } from '../condition-rules/points-model.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne, pageOf } from '../configuration/queries.js';
 import { rulesetsOf } from '../configuration/state.js';
-import { accountRuleWords } from './explanation-model.js';
 import { accountFields, accountNameOf, type Account } from './state.js';
 import { findAccount, highestLeads, listAccounts } from './stored-accounts.js';
 
@@ -124,7 +128,7 @@ function ruleAnswer(
   configuration: ScoringConfiguration,
 ): routeDeclarations.AccountWithReasons['rules'][number] {
   const { rule_id, rule_version, ruleset_id, points } = given;
-  const { label, filter_label } = accountRuleWords(given, configuration);
+  const { label, filter_label } = accountRuleWords(given, configuration) ?? {};
   return {
     rule_id,
     rule_version,

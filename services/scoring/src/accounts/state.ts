@@ -1,24 +1,12 @@
 // The state of an account, folded from the decisions on it. Pure.
-import type { AccountIdentity, JsonObject, RollUp } from '@lead-scoring/contracts';
-import type { ProfileValues } from '@lead-scoring/scoring-domain';
-import type { HeldPoints } from '../condition-rules/limits-model.js';
-import type { GivenPoints } from '../condition-rules/points-model.js';
+import type { AccountIdentity, JsonObject } from '@lead-scoring/contracts';
+import type { AccountPoints, ProfileValues } from '@lead-scoring/scoring-domain';
 import type { LeadScores } from './rollup-model.js';
 
-export interface Account extends AccountIdentity {
+export interface Account extends AccountIdentity, AccountPoints {
   readonly id: string;
   readonly ou_id: string;
-  readonly score: number;
-  /** At least one: an account without leads is gone. */
-  readonly leads: number;
   readonly scores: LeadScores;
-  /** The points of the roll-up. */
-  readonly leads_points: number;
-  readonly roll_up: RollUp;
-  /** The points of rules, in the order in which they began to match. */
-  readonly given: readonly GivenPoints[];
-  /** Points that limits of rulesets hold. */
-  readonly held: readonly HeldPoints[];
   /** Values that events gave. */
   readonly values: ProfileValues;
   readonly created_at: string;

@@ -2,18 +2,13 @@
 import {
   rulesetLimitsOf,
   type ConditionRule,
+  type HeldPoints,
   type RulesetLimits,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 
 /** The limits of rulesets that have any. */
 export type RulesetRanges = ReadonlyMap<string, RulesetLimits>;
-
-/** Points in a ruleset; of a limit those that keep the sum within it, negative above max_score. */
-export interface HeldPoints {
-  readonly ruleset_id: string;
-  readonly points: number;
-}
 
 /** The limits of the rulesets of these rules. */
 export function rangesOf(
@@ -55,24 +50,4 @@ export function heldChanges(
     const points = (due.get(ruleset_id) ?? 0) - (known.get(ruleset_id) ?? 0);
     return points === 0 ? [] : [{ ruleset_id, points }];
   });
-}
-
-/** Folds changes of what limits hold. */
-export function withHeldChanges(
-  before: readonly HeldPoints[],
-  changes: readonly HeldPoints[],
-): readonly HeldPoints[] {
-  if (changes.length === 0) return before;
-  return pointsByRuleset([], [...before, ...changes]).filter(({ points }) => points !== 0);
-}
-
-/** Points by ruleset, as limits hold them. */
-export function pointsByRuleset(
-  given: readonly HeldPoints[],
-  held: readonly HeldPoints[] = [],
-): HeldPoints[] {
-  const sums = new Map<string, number>();
-  for (const { ruleset_id, points } of [...given, ...held])
-    sums.set(ruleset_id, (sums.get(ruleset_id) ?? 0) + points);
-  return [...sums].map(([ruleset_id, points]) => ({ ruleset_id, points }));
 }

@@ -1,11 +1,16 @@
 // The points that rules with conditions give as long as they match: differences to the points that were given before. Pure.
 import type { JsonObject } from '@lead-scoring/contracts';
-import type { ConditionRule, GivenPoints, PointChange } from '@lead-scoring/scoring-domain';
-import { heldChanges, type HeldPoints } from './limits-model.js';
+import type { ConditionRule, GivenPoints, HeldPoints, PointChange } from '@lead-scoring/scoring-domain';
+import { heldChanges } from './limits-model.js';
 import { matchingRules, type CompiledConditionRules } from './rules-model.js';
 
 // Their fold is of the domain, because notification and share fold points too.
-export { withPointChanges, type GivenPoints, type PointChange } from '@lead-scoring/scoring-domain';
+export {
+  sumOfPoints,
+  withPointChanges,
+  type GivenPoints,
+  type PointChange,
+} from '@lead-scoring/scoring-domain';
 
 /** The points of a profile, an account or a deal: those that rules gave, and those that limits of rulesets hold of them. */
 export interface ConditionPoints {
@@ -90,8 +95,4 @@ function takenBack(known: GivenPoints, compiled: CompiledConditionRules, fields:
 
 function identityOf({ rule_id, ruleset_id }: GivenPoints): Pick<GivenPoints, 'rule_id' | 'ruleset_id'> {
   return { rule_id, ruleset_id };
-}
-
-export function sumOfPoints(changes: readonly { readonly points: number }[]): number {
-  return changes.reduce((sum, { points }) => sum + points, 0);
 }

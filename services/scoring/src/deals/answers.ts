@@ -1,12 +1,13 @@
 // The answers about stored deals, with the present names of rules and rulesets. Pure.
 import { routeDeclarations, type JsonObject } from '@lead-scoring/contracts';
 import {
+  heldWords,
+  namedRuleset,
   ruleWordsAsOf,
   shortenLabel,
   type RuleWords,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
-import { heldWords, namedRuleset } from '../condition-rules/held-words-model.js';
 import type { GivenPoints } from '../condition-rules/points-model.js';
 import { conditionFieldsOf, type Deal } from './state.js';
 

@@ -11,10 +11,10 @@ import {
 import {
   emptyConfiguration,
   evolveConfiguration,
+  pointsByRuleset,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import { pointsByRuleset } from '../condition-rules/limits-model.js';
 import { compileConditionRules, matchingRules } from '../condition-rules/rules-model.js';
 import { testConditionRules } from '../condition-rules/tests-model.js';
 import { decideConfiguration } from '../configuration/decide.js';

@@ -1,6 +1,6 @@
 // Folds the decisions on a deal: pure.
 import type { records } from '@lead-scoring/contracts';
-import { withHeldChanges } from '../condition-rules/limits-model.js';
+import { withHeldChanges } from '@lead-scoring/scoring-domain';
 import { withPointChanges, type GivenPoints } from '../condition-rules/points-model.js';
 import type { DealEvent } from './messages.js';
 import type { Deal } from './state.js';

@@ -1,6 +1,6 @@
 // A deal: what events say of it, the leads that named it, and the points that rules give it as long as they match.
 import type { DealChange, DealFieldName, JsonObject } from '@lead-scoring/contracts';
-import type { HeldPoints } from '../condition-rules/limits-model.js';
+import type { HeldPoints } from '@lead-scoring/scoring-domain';
 import type { GivenPoints } from '../condition-rules/points-model.js';
 
 /** A value with the time of the event that gave it; null: the field has no value. */

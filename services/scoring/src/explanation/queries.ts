@@ -1,9 +1,15 @@
 // The explanation of a lead's score, now or at a past moment of either clock: that of the events, or that of the system.
 import { routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { explainDeals, explainProfile, explainScore, momentOfNow } from '@lead-scoring/scoring-domain';
+import {
+  explainAccount,
+  explainDeals,
+  explainProfile,
+  explainScore,
+  momentOfNow,
+} from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
-import { explainAccount } from '../accounts/explanation-model.js';
+import { accountNameOf } from '../accounts/state.js';
 import { findAccountOf } from '../accounts/stored-accounts.js';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
@@ -38,7 +44,10 @@ export function explanationQueries({
         const explained = { lead_id: leadOfKey(lead._id), lead_name: lead.name };
         const { range_hours } = query;
         const account = await findAccountOf(readModel, ouId, lead);
-        return explainAccount(explained, account, current, { at: now().toISOString(), range_hours });
+        return explainAccount(explained, account && { ...account, name: accountNameOf(account) }, current, {
+          at: now().toISOString(),
+          range_hours,
+        });
       }
       const [{ lead, decisions, profileDecisions, dealDecisions }, current] = await Promise.all([
         findExplainedLead(readModel, ouId, params.leadID),

@@ -1,7 +1,6 @@
 // The answers about stored leads, with the current levels and the current names of rulesets.
 import type { routeDeclarations } from '@lead-scoring/contracts';
-import { cellOf, levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { pointsByRuleset } from '../condition-rules/limits-model.js';
+import { cellOf, levelOf, pointsByRuleset, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { leadOfKey } from '../keys.js';
 import type { LeadDocument } from './documents.js';
 import type { LeadPage } from './stored-leads.js';

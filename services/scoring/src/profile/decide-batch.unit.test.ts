@@ -5,11 +5,11 @@ import {
   emptyConfiguration,
   evolveConfiguration,
   explainProfile,
+  pointsByRuleset,
   profileOf,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import { pointsByRuleset } from '../condition-rules/limits-model.js';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import { foldAdjusted } from '../leads/fold-adjusted.js';

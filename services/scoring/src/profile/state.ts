@@ -1,7 +1,11 @@
 // The profile of a lead: recorded values, and the points that rules give as long as they match. Folded from decisions: pure.
 import type { ProfileChange, records } from '@lead-scoring/contracts';
-import { withProfileChanges, type ProfileValues } from '@lead-scoring/scoring-domain';
-import { withHeldChanges, type HeldPoints } from '../condition-rules/limits-model.js';
+import {
+  withHeldChanges,
+  withProfileChanges,
+  type HeldPoints,
+  type ProfileValues,
+} from '@lead-scoring/scoring-domain';
 import { withPointChanges, type GivenPoints, type PointChange } from '../condition-rules/points-model.js';
 
 export interface LeadProfile {
