@@ -1,5 +1,6 @@
-// The parts of the shared page that differ for a profile or deal score. A profile score says how well a lead fits, a deal score how
-// promising its deals are; each is the sum of the points of all rules that the profile or the deals meet now.
+// The parts of the shared page that differ for a profile, deal or account score. A profile score says how well a lead fits, a deal
+// score how promising its deals are, an account score how promising its company is; each has the points of all rules that the
+// profile, the deals or the account meet now.
 import { titleOf, toneOf } from './drivers.js';
 import { html, type Child, type Html } from './html.js';
 import { limitsInShort } from './limits.js';
@@ -9,7 +10,7 @@ import { clip, countInWords, dateInWords, numberInWords, withSign } from './word
 const longestWords = 180;
 const shownChanges = 5;
 
-/** The texts of the page of a profile or deal score. */
+/** The texts of the page of such a score. */
 interface ConditionWords {
   readonly title: string;
   readonly about: string;
@@ -26,7 +27,7 @@ interface ConditionWords {
   readonly ofImage: string;
 }
 
-const conditionWords: Readonly<Record<'profile' | 'deal', ConditionWords>> = {
+const conditionWords: Readonly<Record<'profile' | 'deal' | 'account', ConditionWords>> = {
   profile: {
     title: 'Profile score',
     about:
@@ -52,6 +53,20 @@ const conditionWords: Readonly<Record<'profile' | 'deal', ConditionWords>> = {
     rulesOf: 'deals',
     fading: 'Points of deals do not fade with time.',
     ofImage: 'The deals now',
+  },
+  account: {
+    title: 'Account score',
+    about:
+      'An account score shows how promising a whole company is. It follows the scores of all leads of the company, and what is known of it, such as its industry or size: each rule that holds adds points or takes some away, as long as it holds.',
+    source: 'What counts for the account',
+    nothing: 'Nothing adds points to it or takes any away at the moment.',
+    gained: 'For what is promising',
+    lost: 'For what is not promising',
+    noDrivers:
+      'No rule holds, and no lead gives points, at the moment. As soon as one does, it is listed here.',
+    rulesOf: 'accounts',
+    fading: 'Points of these rules do not fade with time.',
+    ofImage: 'The account now',
   },
 };
 

@@ -1,4 +1,5 @@
 // The picture that messengers show for a share link: drawn as SVG with our own fonts, turned into a PNG on the server.
+import { driversWithLeads } from './account-parts.js';
 import { titleOf } from './drivers.js';
 import { html, textOf, type Child, type Html } from './html.js';
 import { isDrawable, loadFonts, textAt, widthOf, withDrawing, type Fonts } from './preview-text.js';
@@ -71,7 +72,7 @@ function picture(shared: SharedExplanation, fonts: Fonts): Html {
     <text x="${left + scoreWidth + 24}" y="${baseline}" font-size="34" fill="${dim}">
       ${Math.abs(shared.score) === 1 ? 'point' : 'points'}
     </text>
-    ${levelLine(shared, baseline + 66, fonts)} ${driverBars(shared.top_drivers, fonts)}
+    ${levelLine(shared, baseline + 66, fonts)} ${driverBars(driversWithLeads(shared), fonts)}
     <text x="${left}" y="566" font-size="23" fill="${dim}">
       Read-only link, open until ${dateInWords(shared.expires_at)}
     </text>

@@ -1,4 +1,11 @@
 // The page behind a share link: a score and its reasons, for somebody who has never heard of lead scoring.
+import {
+  accountDriverWords,
+  accountInShort,
+  driversWithLeads,
+  leadsPart,
+  withAccountSums,
+} from './account-parts.js';
 import { coursePlot, courseInWords, hasCourse } from './course.js';
 import { htmlDocument } from './document.js';
 import { driversChart, ruleWords, titleOf, toneOf } from './drivers.js';
@@ -38,7 +45,7 @@ const longestName = 300;
 export function renderSharePage(shared: SharedExplanation, links: ShareLinks): string {
   let page = '';
   for (const shown of shownDrivers) {
-    page = textOf(sharePage(withTitles(shared), links, shown));
+    page = textOf(sharePage(withAccountSums(withTitles(shared)), links, shown));
     if (Buffer.byteLength(page) < largestPageBytes) break;
   }
   return page;
@@ -66,11 +73,18 @@ function sharePage(shared: SharedExplanation, links: ShareLinks, shown: number):
         ${driversPart(shared, range, shown)}
       </section>
       ${shared.history.length > 0 && coursePart(shared, range)}
-      <div class="part pair">
-        ${conditions ? [conditionChanges(shared, range, shown), conditionWeights(shared, conditions)] : [weightsPart(shared), decayPart(shared)]}
-      </div>`,
+      <div class="part pair">${pairOfParts(shared, range, shown)}</div>`,
     footer: footer(shared, links),
   });
+}
+
+function pairOfParts(shared: SharedExplanation, range: string, shown: number): Html[] {
+  const conditions = conditionWordsOf(shared);
+  if (!conditions) return [weightsPart(shared), decayPart(shared)];
+  return [
+    shared.score_type === 'account' ? leadsPart(shared) : conditionChanges(shared, range, shown),
+    conditionWeights(shared, conditions),
+  ];
 }
 
 /** The name of the score in titles. */
@@ -133,7 +147,11 @@ function level({ level: reached }: SharedExplanation): Child {
 function inShort(shared: SharedExplanation, range: string): Child {
   const { top_drivers, score } = shared;
   const conditions = conditionWordsOf(shared);
-  if (conditions) return conditionsInShort(shared, conditions, sums(top_drivers));
+  if (conditions) {
+    const drivers = driversWithLeads(shared);
+    const made = conditionsInShort({ ...shared, top_drivers: drivers }, conditions, sums(drivers));
+    return shared.score_type === 'account' ? html`${accountInShort(shared)}${made}` : made;
+  }
   const [largest] = top_drivers;
   const below =
     limitsInShort(shared) +
@@ -154,14 +172,16 @@ function inShort(shared: SharedExplanation, range: string): Child {
 
 /** The sum, like a till receipt. It always adds up to the score. */
 function receipt(shared: SharedExplanation, range: string): Html {
-  const { score, top_drivers, adjustments = [], decay_applied } = shared;
+  const { score, top_drivers, adjustments = [], decay_applied, account } = shared;
   const { gained, lost } = sums(top_drivers);
   const limited = pointsOf(limitsOf(shared));
   const ofDeals = pointsOf(adjustments.filter(({ reason }) => reason === 'deal'));
-  const held = pointsOf(adjustments) - limited - ofDeals;
-  const rest = score - gained - lost - limited - ofDeals - held - decay_applied;
+  const ofLeads = pointsOf(adjustments.filter(({ reason }) => reason === 'leads'));
+  const held = pointsOf(adjustments) - limited - ofDeals - ofLeads;
+  const rest = score - gained - lost - pointsOf(adjustments) - decay_applied;
   const conditions = conditionWordsOf(shared);
   const lines: [label: string, points: number][] = [
+    ...(account ? ([[`From ${countInWords(account.leads, 'lead')}`, ofLeads]] as [string, number][]) : []),
     [conditions?.gained ?? `Added in ${range}`, gained],
     [conditions?.lost ?? `Taken away in ${range}`, lost],
     ['For deals as a whole', ofDeals],
@@ -191,13 +211,17 @@ function receipt(shared: SharedExplanation, range: string): Html {
 }
 
 function driversPart(shared: SharedExplanation, range: string, shown: number): Html {
-  const { top_drivers } = shared;
+  const top_drivers = driversWithLeads(shared);
   const [first] = top_drivers;
   const conditions = conditionWordsOf(shared);
   if (conditions)
     return first
-      ? html`<p class="dim">Each row is a rule that holds now, the weightiest first.</p>
-          ${driversChart(top_drivers, shown, ruleWords)} ${limitsList(shared, shown)}`
+      ? html`<p class="dim">
+            Each row is a rule that holds now${shared.account && ', or what all leads give together'}, the
+            weightiest first.
+          </p>
+          ${driversChart(top_drivers, shown, shared.account ? accountDriverWords : ruleWords)}
+          ${limitsList(shared, shown)}`
       : html`<p class="dim">${conditions.noDrivers}</p>`;
   if (!first)
     return html`<p class="dim">

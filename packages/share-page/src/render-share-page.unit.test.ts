@@ -7,6 +7,7 @@ import {
   driver,
   hostileName,
   links,
+  sharedAccountScore,
   sharedDeals,
   sharedExplanation,
   sharedProfile,
@@ -396,6 +397,45 @@ describe('a shared profile score', () => {
       'No rule holds at the moment.',
       'Nothing in the last 30 days.',
       'No rule about profiles is switched on at the moment.',
+    ])
+      expect(shown).toContain(sentence);
+  });
+});
+
+describe('a shared account score', () => {
+  const page = renderSharePage(sharedAccountScore(), links);
+  const text = read(page);
+
+  test.each([
+    'The account score of Ada Lovelace',
+    'This lead belongs to Analytical Engines Ltd. What counts for the account gives 132 points and takes 15 points away. The largest single reason is The scores of its leads. Limits held 5 points back.',
+    'An account score shows how promising a whole company is.',
+    'From 3 leads +102 For what is promising +30 For what is not promising −15 Held back by limits −5 Score 112',
+    'Each row is a rule that holds now, or what all leads give together, the weightiest first.',
+    'The scores of its leads the sum of the 2 highest scores of its 3 leads 102 points+102',
+    'Several people when leads is at least 2 20 points+20',
+    'Companies: 5 points held back, at most 10 an account. −5',
+    '3 leads belong to the account: +102, the sum of the 2 highest scores of its 3 leads. This page tells nothing else of them.',
+    '4 rules about accounts, each worth between −15 and +20, as long as it holds.',
+  ])('is told: %s', (sentence) => {
+    expect(text).toContain(sentence);
+  });
+
+  test('is called so in titles, and nothing of it is told as activity, as a profile or as a course', () => {
+    expect(page).toContain('<title>Account score of \u2068Ada Lovelace\u2069</title>');
+    expect(text).not.toMatch(
+      /Lead score of|profile|activity|opening a page|time, |×|faded|How the score moved/i,
+    );
+  });
+
+  test('of a lead without an account is told too', () => {
+    const none = cases['account-of-none'];
+    if (!none) throw new Error('there is such a case');
+    const shown = read(renderSharePage(none, links));
+    for (const sentence of [
+      'This lead belongs to no account yet. Nothing adds points to it or takes any away at the moment.',
+      'No rule holds, and no lead gives points, at the moment.',
+      'As soon as an account of this lead is known, what makes the score of that account is shown here.',
     ])
       expect(shown).toContain(sentence);
   });

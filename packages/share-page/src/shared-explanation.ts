@@ -25,17 +25,32 @@ export interface SharedAdjustment {
 
 /** A change of a profile or deal score. */
 export interface SharedChange {
+  rule_id?: string | undefined;
   points: number;
   decided_at: string;
   /** `+20: the profile began to meet "Decision maker" (title contains "vp").` */
   words: string;
 }
 
+/** The account of a lead. Nothing in it is of another lead. */
+export interface SharedAccount {
+  name: string;
+  /** How many leads belong to it. */
+  leads: number;
+  /** What the leads give together first, then rules, then what limits hold. They add up to the score. */
+  reasons: {
+    reason: 'leads' | 'account_rule' | 'held_by_ruleset';
+    points: number;
+    /** `+15: the sum of the scores of its 2 leads.` */
+    words: string;
+  }[];
+}
+
 /** Everything that a shared page may show of a lead. */
 export interface SharedExplanation {
   lead_name: string;
   /** Absent: the engagement score. */
-  score_type?: 'profile' | 'deal' | undefined;
+  score_type?: 'profile' | 'deal' | 'account' | undefined;
   score: number;
   level?: { name: string; color: string };
   /** The largest first. */
@@ -46,7 +61,7 @@ export interface SharedExplanation {
   /** Zero or less. */
   decay_applied: number;
   range_hours: number;
-  /** The score's course over the range: the first point at its start, the last at `computed_at`. */
+  /** The score's course over the range: the first point at its start, the last at `computed_at`. Empty for an account score. */
   history: { at: string; score: number }[];
   /** The changes of a profile score over the range, the newest first; absent for an engagement score. */
   profile_entries?: SharedChange[] | undefined;
@@ -54,6 +69,8 @@ export interface SharedExplanation {
   deal_entries?: SharedChange[] | undefined;
   /** The number of all changes of a profile or deal score over the range; the lists may hold fewer. */
   entries_total?: number | undefined;
+  /** Of an account score; absent where the lead belongs to no account. */
+  account?: SharedAccount | undefined;
   computed_at: string;
   expires_at: string;
 }

@@ -71,6 +71,11 @@ function partsOf(at: string): Record<'day' | 'month' | 'year' | 'hour' | 'minute
   return parts;
 }
 
+/** A reason without the points in front, for a place that shows them by themselves: of `+20: the account meets …` the rest. */
+export function withoutPoints(words: string): string {
+  return words.replace(/^[+-]?\d+: /, '');
+}
+
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** The text, cut to `maximum` code units with an ellipsis, never within a character. */

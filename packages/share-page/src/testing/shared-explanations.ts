@@ -174,6 +174,54 @@ export function sharedProfile(changes: Partial<SharedExplanation> = {}): SharedE
   });
 }
 
+/** The explanation of an account score. */
+export function sharedAccountScore(changes: Partial<SharedExplanation> = {}): SharedExplanation {
+  const ofRule = (total: number, filter_label: string, label?: string): SharedDriver => ({
+    ...profileDriver(total, filter_label, label),
+    event_type: 'Account',
+  });
+  return sharedExplanation({
+    score_type: 'account',
+    score: 112,
+    top_drivers: [
+      ofRule(20, 'leads is at least 2', 'Several people'),
+      ofRule(10, 'industry is "software"'),
+      ofRule(-15, 'country is "Atlantis"', 'Out of reach'),
+    ],
+    snapshot: [20, 10, 5, -15].map((weight) => ({ event_type: 'Account', weight })),
+    decay_applied: 0,
+    history: [],
+    account: {
+      name: 'Analytical Engines Ltd',
+      leads: 3,
+      reasons: [
+        { reason: 'leads', points: 102, words: '+102: the sum of the 2 highest scores of its 3 leads.' },
+        {
+          reason: 'account_rule',
+          points: 20,
+          words: '+20: the account meets "Several people" (leads is at least 2).',
+        },
+        {
+          reason: 'account_rule',
+          points: -15,
+          words: '-15: the account meets "Out of reach" (country is "Atlantis").',
+        },
+        {
+          reason: 'account_rule',
+          points: 10,
+          words: '+10: the account meets the rule (industry is "software").',
+        },
+        {
+          reason: 'held_by_ruleset',
+          points: -5,
+          words: '-5: Companies: 5 points held back, at most 10 an account.',
+        },
+      ],
+    },
+    ...changes,
+  });
+}
+
 /** The hard cases, by the name of their screenshots. */
 export const cases: Record<string, SharedExplanation> = {
   usual: sharedExplanation({ level: { name: 'Hot', color: '#e8590c' } }),
@@ -243,6 +291,30 @@ export const cases: Record<string, SharedExplanation> = {
   }),
   profile: sharedProfile(),
   deals: sharedDeals(),
+  account: sharedAccountScore(),
+  'account-of-none': sharedAccountScore({
+    score: 0,
+    top_drivers: [],
+    account: undefined,
+  }),
+  'account-long': sharedAccountScore({
+    score: 30,
+    top_drivers: Array.from({ length: 400 }, (_, index) =>
+      profileDriver(40 - Math.floor(index / 10), `${'field '.repeat(20)} is "${'value '.repeat(2_000)}"`),
+    ),
+    account: {
+      name: 'Aktiengesellschaft '.repeat(27),
+      leads: 100_000,
+      reasons: [
+        { reason: 'leads', points: -30, words: '-30: the mean of the scores of its 100000 leads.' },
+        ...Array.from({ length: 200 }, () => ({
+          reason: 'held_by_ruleset' as const,
+          points: 1,
+          words: `+1: ${'Ruleset '.repeat(100)}: 1 points not taken away.`,
+        })),
+      ],
+    },
+  }),
   'deals-of-nothing': sharedDeals({
     score: 0,
     top_drivers: [],
