@@ -1,7 +1,14 @@
-// The drivers and adjustments of a shared explanation as a table for spreadsheets. The column `total` adds up to what the score
-// gained within the range.
+// The drivers, adjustments and changes of a shared explanation as a table for spreadsheets. The column `total` adds up to what the
+// score gained within the range; the changes, which led to those points, have their own columns.
 import { stringify } from 'csv-stringify/sync';
-import type { SharedAdjustment, SharedDriver, SharedExplanation } from './shared-explanation.js';
+import { accountSums } from './account-parts.js';
+import type {
+  SharedAdjustment,
+  SharedChange,
+  SharedDriver,
+  SharedExplanation,
+} from './shared-explanation.js';
+import { withoutPoints } from './words.js';
 
 const columns = [
   'lead_name',
@@ -18,18 +25,28 @@ const columns = [
   'total',
   'adjustment',
   'score_type',
+  'account_name',
+  'changed_at',
+  'change_points',
+  'change',
 ] as const;
 
 type Row = Partial<Record<(typeof columns)[number], string | number>>;
 
 /**
- * A row for each driver and for each adjustment, with the fields of the whole explanation repeated on it; one row without
- * either when there is none. Text that a spreadsheet would run as a formula gets an apostrophe in front.
+ * A row for each driver, each adjustment, and each change of a profile or deal score, with the fields of the whole explanation
+ * repeated on it; one row with these alone when there is none. Text that a spreadsheet would run as a formula gets an apostrophe in front.
  */
 export function renderCsv(shared: SharedExplanation): string {
   const { lead_name, score, score_type = 'engagement', decay_applied, range_hours, computed_at } = shared;
-  const whole = { lead_name, score, score_type, decay_applied, range_hours, computed_at };
-  const parts = [...shared.top_drivers.map(driverRow), ...(shared.adjustments ?? []).map(adjustmentRow)];
+  const account_name = shared.account && { account_name: shared.account.name };
+  const whole = { lead_name, score, score_type, ...account_name, decay_applied, range_hours, computed_at };
+  const { adjustments = [], profile_entries = [], deal_entries = profile_entries } = shared;
+  const parts = [
+    ...shared.top_drivers.map(driverRow),
+    ...[...adjustments, ...accountSums(shared)].map(adjustmentRow),
+    ...deal_entries.map(changeRow),
+  ];
   const rows: Row[] = parts.length === 0 ? [whole] : parts.map((part) => ({ ...whole, ...part }));
   return stringify(rows, {
     header: true,
@@ -59,5 +76,14 @@ function adjustmentRow({ rule_id, label, points, text }: SharedAdjustment): Row 
     ...(label !== undefined && { label }),
     total: points,
     adjustment: text,
+  };
+}
+
+function changeRow({ rule_id, points, decided_at, words }: SharedChange): Row {
+  return {
+    ...(rule_id !== undefined && { rule_id }),
+    changed_at: decided_at,
+    change_points: points,
+    change: withoutPoints(words),
   };
 }

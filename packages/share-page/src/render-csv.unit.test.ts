@@ -1,7 +1,13 @@
 // The table for spreadsheets is complete, and no cell runs as a formula.
 import { expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { driver, sharedDeals, sharedExplanation, sharedProfile } from './testing/shared-explanations.js';
+import {
+  driver,
+  sharedAccountScore,
+  sharedDeals,
+  sharedExplanation,
+  sharedProfile,
+} from './testing/shared-explanations.js';
 import { renderCsv } from './render-csv.js';
 
 const rowsOf = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });
@@ -25,6 +31,10 @@ test('every driver is a row, with what holds of the whole on it', () => {
     total: '45',
     adjustment: '',
     score_type: 'engagement',
+    account_name: '',
+    changed_at: '',
+    change_points: '',
+    change: '',
   });
   expect(rows[2]).toMatchObject({ weight: '-20', total: '-20' });
 });
@@ -78,23 +88,66 @@ test('lines, quotes and commas in names stay in their cell', () => {
   expect(rowsOf(renderCsv(sharedExplanation({ lead_name: name })))[0]).toMatchObject({ lead_name: name });
 });
 
-test('of a deal score every rule that deals meet and every other sum is a row, and the totals add up to the score', () => {
+/** The columns that only rows of changes have. */
+const changesIn = (rows: Record<string, string>[]) =>
+  rows.flatMap(({ total, rule_id, changed_at, change_points, change }) =>
+    change === '' ? [] : [[total, rule_id, changed_at, change_points, change]],
+  );
+
+test('of a deal score every rule that deals meet, every other sum and every change is a row, and the totals add up to the score', () => {
   const shared = sharedDeals();
   const rows = rowsOf(renderCsv(shared));
-  expect(rows.map(({ score_type }) => score_type)).toEqual(['deal', 'deal', 'deal', 'deal', 'deal']);
+  expect(rows.map(({ score_type }) => score_type)).toEqual(Array.from({ length: 7 }, () => 'deal'));
+  expect(changesIn(rows)).toEqual([
+    ['', '', '2026-11-12T09:00:00.000Z', '-40', 'deal D-2 began to meet "Lost deal" (stage is "lost").'],
+    ['', '', '2026-11-03T09:00:00.000Z', '50', 'deal D-1 began to meet "Won deal" (stage is "won").'],
+  ]);
   expect(rows.reduce((sum, { total }) => sum + Number(total), 0)).toBe(shared.score);
 });
 
-test('of a profile score every rule that holds is a row in words, and the totals add up to the score', () => {
+test('of a profile score every rule that holds and every change is a row in words, and the totals add up to the score', () => {
   const shared = sharedProfile();
-  const rows = rowsOf(renderCsv(shared));
+  const [change] = shared.profile_entries ?? [];
+  const rows = rowsOf(
+    renderCsv({ ...shared, profile_entries: change && [{ ...change, rule_id: 'rule-private' }] }),
+  );
+  expect(changesIn(rows)).toEqual([
+    [
+      '',
+      'rule-private',
+      '2026-11-12T09:00:00.000Z',
+      '-10',
+      'the profile began to meet "Private address" (email_domain is one of "gmail.com", "gmx.de").',
+    ],
+  ]);
   expect(
-    rows.map(({ score_type, filter_label, adjustment }) => [score_type, filter_label || adjustment]),
+    rows
+      .filter(({ change: words }) => words === '')
+      .map(({ score_type, filter_label, adjustment }) => [score_type, filter_label || adjustment]),
   ).toEqual([
     ['profile', 'title is one of "VP", "Director"'],
     ['profile', 'employees is at least 50'],
     ['profile', 'email_domain is one of "gmail.com", "gmx.de"'],
     ['profile', 'Fit: 5 points held back, at most 40 a lead'],
+  ]);
+  expect(rows.reduce((sum, { total }) => sum + Number(total), 0)).toBe(shared.score);
+});
+
+test('of an account score the points of its leads together, every rule that it meets and what limits hold are rows that add up to the score', () => {
+  const shared = sharedAccountScore();
+  const rows = rowsOf(renderCsv(shared));
+  expect(
+    rows.map(({ account_name, filter_label, adjustment, total }) => [
+      account_name,
+      filter_label || adjustment,
+      total,
+    ]),
+  ).toEqual([
+    ['Analytical Engines Ltd', 'leads is at least 2', '20'],
+    ['Analytical Engines Ltd', 'industry is "software"', '10'],
+    ['Analytical Engines Ltd', 'country is "Atlantis"', '-15'],
+    ['Analytical Engines Ltd', 'the sum of the 2 highest scores of its 3 leads.', '102'],
+    ['Analytical Engines Ltd', 'Companies: 5 points held back, at most 10 an account.', '-5'],
   ]);
   expect(rows.reduce((sum, { total }) => sum + Number(total), 0)).toBe(shared.score);
 });
