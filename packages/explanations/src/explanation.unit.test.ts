@@ -9,8 +9,17 @@ import {
 } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
 import { foldAccount, joinAccounts, type LeadAccount } from './account-model.js';
-import { at, idOf, leadScored, ouId, profileScored, scoreReset } from '@lead-scoring/scoring-domain/testing';
-import { foldLead, isStored } from './fold.js';
+import {
+  accountOf,
+  at,
+  idOf,
+  leadContributed,
+  leadScored,
+  ouId,
+  profileScored,
+  scoreReset,
+} from '@lead-scoring/scoring-domain/testing';
+import { foldContributed, foldLead, isStored } from './fold.js';
 import { conditionHistory, scoreHistory } from './history-model.js';
 import { toLead, toLeadDocument } from './model.js';
 import { nameOf, type SharedLead } from './state.js';
@@ -88,6 +97,23 @@ describe('the lead', () => {
     const one = { rule: 'view', points: 1 };
     const lead = fold([leadScored('ada', one, { aliases: [] }), leadScored('ada', one)]);
     expect(lead).toMatchObject({ first_alias: 'ada@example.com', first_offset: 0, offset: 1 });
+  });
+
+  test('belongs to the account in which it counted last, whatever is decided on it after that', () => {
+    const one = { rule: 'view', points: 1 };
+    const stored = (lead: SharedLead | null) =>
+      lead && toLead(toLeadDocument(lead, 0), { ou_id: lead.ou_id, lead_id: lead.id });
+    const lead = fold([leadScored('ada', one)]);
+    expect(stored(lead)).not.toHaveProperty('account_id');
+    const joined = foldContributed(lead, leadContributed('ada', 'acme.com', 1), 1);
+    expect(stored(joined)).toEqual({ ...lead, account_id: accountOf('acme.com').account_id, offset: 1 });
+    expect(foldContributed(joined, leadContributed('ada', 'acme.com', 7), 2)).toBe(joined);
+    const renamed = fold([leadScored('ada', one, named('Ada', at))], joined, 3);
+    expect(renamed?.account_id).toBe(joined?.account_id);
+    const moved = foldContributed(renamed, leadContributed('ada', 'looms.com', 7), 4);
+    expect(moved?.account_id).toBe(accountOf('looms.com').account_id);
+    expect(foldContributed(moved, leadContributed('ada', 'acme.com', 1), 1)).toBe(moved);
+    expect(foldContributed(null, leadContributed('ada', 'acme.com', 1), 5)).toBeNull();
   });
 
   const decision = fc.record({

@@ -26,9 +26,20 @@ export function foldLead(
     given_name,
     given,
     first_alias,
+    ...(lead?.account_id !== undefined && { account_id: lead.account_id }),
     first_offset: lead?.first_offset ?? offset,
     offset,
   };
+}
+
+/** Folds the account that a lead belongs to from now on. Returns the same object when it is the same account. */
+export function foldContributed(
+  lead: SharedLead | null,
+  { account_id }: records.LeadContributed,
+  offset: number,
+): SharedLead | null {
+  if (!lead || lead.offset >= offset || lead.account_id === account_id) return lead;
+  return { ...lead, account_id, offset };
 }
 
 /**

@@ -17,9 +17,15 @@ export {
   sharedLeads,
   type ConfigurationDocument,
   type DecisionDocument,
+  type SharedAccountDocument,
   type SharedLeadDocument,
 } from './model.js';
-export { explanationCollections, explanationProjection, type ExplanationOptions } from './projection.js';
+export {
+  accountExplanationCollections,
+  explanationCollections,
+  explanationProjection,
+  type ExplanationOptions,
+} from './projection.js';
 export type { FoundLead, ReadExplanation } from './read.js';
 export { nameOf, toldFields } from './state.js';
 export { createExplanationReader, type ExplanationReader } from './reader.js';

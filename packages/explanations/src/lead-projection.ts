@@ -9,7 +9,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import type { ScoreDecision } from '@lead-scoring/scoring-domain';
-import { foldLead, isStored } from './fold.js';
+import { foldContributed, foldLead, isStored } from './fold.js';
 import {
   decisionKeysBetween,
   decisions,
@@ -37,7 +37,13 @@ interface LeadRemoval {
   offset: number;
 }
 
-export type LeadEvent = LeadDecision | LeadRemoval;
+interface LeadContribution {
+  type: 'LeadContributed';
+  payload: records.LeadContributed;
+  offset: number;
+}
+
+export type LeadEvent = LeadDecision | LeadContribution | LeadRemoval;
 
 /** The leads before a batch by their names in memory; null for a lead that is not there. */
 type LeadsBefore = ReadonlyMap<string, SharedLead | null>;
@@ -146,6 +152,11 @@ function foldLeadEvents(
       removed.set(name, event);
       // When the removal is folded a second time, a new lead may have taken the place.
       if (!lead || lead.offset < offset) changed.set(name, null);
+      continue;
+    }
+    if (event.type === 'LeadContributed') {
+      const folded = foldContributed(lead, event.payload, offset);
+      if (folded !== lead) changed.set(name, folded);
       continue;
     }
     const folded = foldLead(lead, event.payload, offset, keptFields);

@@ -1,5 +1,5 @@
-// The stored documents: leads, the decisions on their scores, and the rules and levels of OUs.
-import type { LeadFields } from '@lead-scoring/contracts';
+// The stored documents: leads, the decisions on their scores, the accounts of leads, and the rules and levels of OUs.
+import type { LeadFields, RollUp } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   Binary,
@@ -15,7 +15,10 @@ import {
   type GuardedDocument,
 } from '@lead-scoring/read-model';
 import {
+  type AccountPoints,
   type ExplainedDecision,
+  type GivenPoints,
+  type HeldPoints,
   type LevelHistory,
   packConfiguration,
   type ScoreDecision,
@@ -32,7 +35,21 @@ export interface SharedLeadDocument extends GuardedDocument {
   /** Absent without such fields, and in documents stored before these fields existed. */
   given?: LeadFields;
   first_alias: string | null;
+  /** The id of the lead's account. Absent without one, and where no accounts are kept. */
+  account?: Binary;
   first_offset: number;
+}
+
+/** An account; `_id` is the key of `leadKey` for OU and account. It has nothing of any lead. */
+export interface SharedAccountDocument extends GuardedDocument {
+  _id: Binary;
+  name: string;
+  score: number;
+  leads: number;
+  leads_points: number;
+  roll_up: RollUp;
+  given: GivenPoints[];
+  held: HeldPoints[];
 }
 
 /** A stored decision (`isStored`); `_id` is the key of `decisionKey`. */
@@ -54,6 +71,7 @@ export interface ConfigurationDocument extends GuardedDocument {
 }
 
 export const sharedLeads = defineCollection<SharedLeadDocument>({ name: 'leads', indexes: [] });
+export const sharedAccounts = defineCollection<SharedAccountDocument>({ name: 'accounts', indexes: [] });
 export const decisions = defineCollection<DecisionDocument>({ name: 'decisions', indexes: [] });
 export const configurations = defineCollection<ConfigurationDocument>({
   name: 'configurations',
@@ -63,7 +81,7 @@ export const configurations = defineCollection<ConfigurationDocument>({
 const leadIdAt = uuidBytes;
 const offsetAt = 2 * uuidBytes;
 
-/** A lead within its OU. */
+/** A lead, or an account, within its OU. */
 export function leadKey(ouId: string, leadId: string): Binary {
   return orderedKey([ouId, leadId]);
 }
@@ -89,12 +107,13 @@ export function offsetOf({ _id }: Pick<DecisionDocument, '_id'>): number {
 }
 
 export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadDocument {
-  const { given_name, given, first_alias, first_offset, offset } = lead;
+  const { given_name, given, first_alias, account_id, first_offset, offset } = lead;
   return {
     _id: leadKey(lead.ou_id, lead.id),
     given_name,
     ...(Object.keys(given).length > 0 && { given }),
     first_alias,
+    ...(account_id !== undefined && { account: uuidToBinary(account_id) }),
     first_offset,
     offset,
     partition,
@@ -103,10 +122,31 @@ export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadD
 
 /** The stored lead. The caller knows the ids of the document key already, so they are not read from it. */
 export function toLead(
-  { given_name, given = {}, first_alias, first_offset, offset }: SharedLeadDocument,
+  { given_name, given = {}, first_alias, account, first_offset, offset }: SharedLeadDocument,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
 ): SharedLead {
-  return { id: lead_id, ou_id, given_name, given, first_alias, first_offset, offset };
+  return {
+    id: lead_id,
+    ou_id,
+    given_name,
+    given,
+    first_alias,
+    ...(account && { account_id: binaryToUuid(account) }),
+    first_offset,
+    offset,
+  };
+}
+
+/** The name and the points of an account. */
+export interface SharedAccount extends AccountPoints {
+  readonly name: string;
+}
+
+export function toAccountDocument(
+  { name, score, leads, leads_points, roll_up, given, held }: SharedAccount,
+  at: Pick<SharedAccountDocument, '_id' | 'partition' | 'offset'>,
+): SharedAccountDocument {
+  return { ...at, name, score, leads, leads_points, roll_up, given: [...given], held: [...held] };
 }
 
 /** @param json the JSON text of the decision */

@@ -6,9 +6,13 @@ import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import { crashing, foldedRecord } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
-import { explanationCollections, explanationProjection } from './projection.js';
+import { accountExplanationCollections, explanationProjection } from './projection.js';
 import {
+  accountRuleCreated,
+  accountScored,
+  leadContributed,
   leadRemoved,
+  idOf,
   leadScored,
   levelsSet,
   ruleCreated,
@@ -42,6 +46,47 @@ const log: FoldedRecord[] = [
     records.leadScored,
     leadScored('ada', { rule: 'pricing', points: 5, times: 0, previous: 15 }, { event_count: 1, score: 12 }),
   ),
+  foldedRecord(records.accountRuleCreated, accountRuleCreated('several', 20)),
+  foldedRecord(records.leadContributed, leadContributed('ada', 'acme.com', 12)),
+  foldedRecord(
+    records.accountScored,
+    accountScored('acme.com', {
+      ...{ leads: 1, account_name: 'Acme' },
+      adjustments: [{ reason: 'leads', points: 12 }],
+    }),
+  ),
+  foldedRecord(
+    records.accountScored,
+    accountScored('acme.com', {
+      ...{ leads: 2, account_name: 'Acme Engines', previous: 12 },
+      adjustments: [
+        { reason: 'leads', points: 5 },
+        {
+          ...{ reason: 'account_rule', points: 20, rule_version: 1 },
+          ...{ rule_id: idOf('several'), ruleset_id: idOf('account ruleset') },
+        },
+        { reason: 'held_by_ruleset', points: -3, ruleset_id: idOf('account ruleset') },
+      ],
+    }),
+  ),
+  // An account that loses its last lead, and begins anew.
+  ...[1, 0, 1].map((leads, index) =>
+    foldedRecord(
+      records.accountScored,
+      accountScored('looms.com', {
+        ...{ leads, previous: index === 1 ? 5 : 0 },
+        adjustments: [{ reason: 'leads', points: leads === 0 ? -5 : 5 }],
+      }),
+    ),
+  ),
+  foldedRecord(records.leadContributed, leadContributed('ada', 'looms.com', 12)),
+  // An account that loses its last lead for ever.
+  ...[1, 0].map((leads) =>
+    foldedRecord(
+      records.accountScored,
+      accountScored('mills.com', { leads, adjustments: [{ reason: 'leads', points: leads === 0 ? -5 : 5 }] }),
+    ),
+  ),
   // A lead without points.
   foldedRecord(
     records.leadScored,
@@ -60,7 +105,11 @@ interface Batch {
 function folded(batches: readonly Batch[]): Promise<Record<string, unknown[]>> {
   return inThrowawayReadModel(async (readModel) => {
     // Fewer cached leads than there are leads.
-    const projection = explanationProjection({ name: 'test-explanations', cachedLeads: 2 });
+    const projection = explanationProjection({
+      name: 'test-explanations',
+      cachedLeads: 2,
+      keepsAccounts: true,
+    });
     const open = (killedAfter = Infinity) =>
       openFollowerPartition(projection, crashing(readModel, killedAfter), 0);
     let state = open();
@@ -72,7 +121,7 @@ function folded(batches: readonly Batch[]): Promise<Record<string, unknown[]>> {
       if (killedAfter !== undefined) state = open();
     }
     const documents: Record<string, unknown[]> = {};
-    for (const { name } of explanationCollections)
+    for (const { name } of accountExplanationCollections)
       documents[name] = JSON.parse(
         JSON.stringify(await readModel.db.collection(name).find().sort({ _id: 1 }).toArray()),
       ) as unknown[];
@@ -84,11 +133,18 @@ test('any cut of the log into batches, with any of them folded again, gives the 
   const whole = await folded([{ records: log, afresh: true }]);
   expect(whole.leads).toHaveLength(4);
   expect(whole.decisions).toHaveLength(11);
+  expect(whole.accounts).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ name: 'Acme Engines', score: 34, leads: 2, leads_points: 17 }),
+      expect.objectContaining({ name: 'looms.com', score: 5, leads: 1, given: [], held: [] }),
+    ]),
+  );
+  expect(whole.accounts).toHaveLength(2);
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 4 })), {
-        minLength: 15,
-        maxLength: 15,
+        minLength: 20,
+        maxLength: 20,
       }),
       async (cuts) => {
         const batches: Batch[] = [];
@@ -127,7 +183,17 @@ test('leads that are removed and begin anew: any cut, killed at any write, gives
           if (what >= 0) {
             const scored = { rule: 'pricing', points: 5, times: what, previous: previous ?? 0 };
             scores.set(lead, (previous ?? 0) + 5 * what);
-            return [foldedRecord(records.leadScored, leadScored(lead, scored, { event_count: 1 }))];
+            return [
+              foldedRecord(records.leadScored, leadScored(lead, scored, { event_count: 1 })),
+              ...(what > 0
+                ? [
+                    foldedRecord(
+                      records.leadContributed,
+                      leadContributed(lead, what === 1 ? 'acme.com' : 'looms.com', 5),
+                    ),
+                  ]
+                : []),
+            ];
           }
           scores.delete(lead);
           return previous === undefined

@@ -1,5 +1,5 @@
-// The declared projection of scoring's events from which scores are explained: leads, the decisions on their scores, and the
-// configuration of each OU. Each service that explains scores declares it under a name of its own.
+// The declared projection of scoring's events from which scores are explained: leads, the decisions on their scores, the accounts
+// of leads, and the configuration of each OU. Each service that explains scores declares it under a name of its own.
 import {
   followingProjection,
   type FollowerBatching,
@@ -10,13 +10,16 @@ import {
 import type { LeadFieldName } from '@lead-scoring/contracts';
 import { takenOf, type FoldedRecord } from '@lead-scoring/event-log';
 import { createGuardedWriter, offsetToNumber } from '@lead-scoring/read-model';
+import { AccountProjection, type AccountDecision } from './account-projection.js';
 import { ConfigurationProjection, type ConfigurationChange } from './configuration-projection.js';
 import { LeadProjection, type LeadEvent } from './lead-projection.js';
-import { configurations, decisions, sharedLeads } from './model.js';
-import { explanationReads } from './reads.js';
+import { configurations, decisions, sharedAccounts, sharedLeads } from './model.js';
+import { explanationReads, readsWithoutAccounts } from './reads.js';
 
 /** What a reset drops, in this order: leads before decisions, as in a removal. */
 export const explanationCollections = [sharedLeads, decisions, configurations];
+/** The same with the accounts of leads. */
+export const accountExplanationCollections = [...explanationCollections, sharedAccounts];
 
 export interface ExplanationOptions {
   /** The name of the projector and of its checkpoints. */
@@ -27,18 +30,21 @@ export interface ExplanationOptions {
   keptFields?: readonly LeadFieldName[];
   /** Whether decisions that gave no points are stored too, for the activity in accounts. Default: no. */
   keepsActivity?: boolean;
+  /** Whether the accounts of leads are stored too, for explanations of account scores. Default: no. */
+  keepsAccounts?: boolean;
   batching?: FollowerBatching;
 }
 
 export function explanationProjection({
   name,
   batching,
+  keepsAccounts = false,
   ...options
 }: ExplanationOptions): FollowingProjection {
   return followingProjection({
     name,
-    reads: explanationReads,
-    collections: explanationCollections,
+    reads: keepsAccounts ? explanationReads : readsWithoutAccounts,
+    collections: keepsAccounts ? accountExplanationCollections : explanationCollections,
     ...(batching && { batching }),
     follow: (scope) => new OpenExplanations(scope, options),
   });
@@ -46,20 +52,27 @@ export function explanationProjection({
 
 class OpenExplanations implements OpenFollower {
   readonly #configurations: ConfigurationProjection;
+  readonly #accounts: AccountProjection;
   readonly #leads: LeadProjection;
 
   constructor(
     { readModel, partition }: FollowerScope,
-    { cachedLeads, keptFields = [], keepsActivity = false }: Omit<ExplanationOptions, 'name' | 'batching'>,
+    {
+      cachedLeads,
+      keptFields = [],
+      keepsActivity = false,
+    }: Omit<ExplanationOptions, 'name' | 'batching' | 'keepsAccounts'>,
   ) {
     const writer = createGuardedWriter(readModel);
     this.#configurations = new ConfigurationProjection(readModel, { partition, writer });
+    this.#accounts = new AccountProjection(readModel, { partition, writer });
     this.#leads = new LeadProjection(readModel, { partition, cachedLeads, keptFields, keepsActivity });
   }
 
   async fold(records: readonly FoldedRecord[]): Promise<void> {
-    const { leadEvents, changes } = eventsOf(records);
+    const { leadEvents, accountDecisions, changes } = eventsOf(records);
     await this.#configurations.fold(changes);
+    await this.#accounts.fold(accountDecisions);
     await this.#leads.fold(leadEvents);
   }
 
@@ -68,12 +81,14 @@ class OpenExplanations implements OpenFollower {
   }
 }
 
-/** The events on leads and the changes of configurations among the records, each in the order of the log. */
+/** The events on leads, those on accounts and the changes of configurations among the records, each in the order of the log. */
 function eventsOf(records: readonly FoldedRecord[]): {
   leadEvents: LeadEvent[];
+  accountDecisions: AccountDecision[];
   changes: ConfigurationChange[];
 } {
   const leadEvents: LeadEvent[] = [];
+  const accountDecisions: AccountDecision[] = [];
   const changes: ConfigurationChange[] = [];
   for (const record of records) {
     const taken = takenOf('scoring.events', explanationReads['scoring.events'], record);
@@ -83,7 +98,10 @@ function eventsOf(records: readonly FoldedRecord[]): {
       leadEvents.push({ type: 'Decided', payload: taken.payload, json: taken.json, offset });
     else if (taken.type === 'LeadRemoved')
       leadEvents.push({ type: 'LeadRemoved', payload: taken.payload, offset });
+    else if (taken.type === 'LeadContributed')
+      leadEvents.push({ type: 'LeadContributed', payload: taken.payload, offset });
+    else if (taken.type === 'AccountScored') accountDecisions.push({ payload: taken.payload, offset });
     else changes.push({ event: taken, offset });
   }
-  return { leadEvents, changes };
+  return { leadEvents, accountDecisions, changes };
 }

@@ -1,8 +1,9 @@
 // Reads the present explanation of a lead's score, computed on request.
-import type { LeadScoreType, routeDeclarations } from '@lead-scoring/contracts';
+import type { AnyScoreType, routeDeclarations } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import {
   emptyConfiguration,
+  explainAccount,
   explainDeals,
   explainProfile,
   explainScore,
@@ -17,6 +18,7 @@ import {
   decisionKeysBetween,
   decisions,
   leadKey,
+  sharedAccounts,
   sharedLeads,
   toDecision,
   toLead,
@@ -55,10 +57,12 @@ export async function findLead(
 /** Null when the lead was removed since it was found, or is not folded completely yet. */
 export async function readExplanation(
   { readModel, foldedUpTo }: ExplanationSource,
-  { ou_id, id, first_offset, partition }: FoundLead,
+  found: FoundLead,
   now: Date,
-  scoreType: LeadScoreType = 'engagement',
+  scoreType: AnyScoreType = 'engagement',
 ): Promise<ReadExplanation | null> {
+  if (scoreType === 'account') return accountExplanation(readModel, found, now);
+  const { ou_id, id, first_offset, partition } = found;
   const end = (await foldedUpTo([partition]))(partition);
   if (first_offset >= end) return null;
   const [documents, [configuration = emptyConfiguration(ou_id)]] = await Promise.all([
@@ -77,6 +81,31 @@ export async function readExplanation(
   return scoreType === 'engagement'
     ? engagementExplanation(named, documents, configuration, now)
     : conditionExplanation(scoreType, named, documents, configuration, now);
+}
+
+/** The explanation of the score that the lead's account has now. Its past is not kept, so it has no history. */
+async function accountExplanation(
+  readModel: ReadModel,
+  lead: FoundLead,
+  now: Date,
+): Promise<ReadExplanation> {
+  const { id, ou_id, account_id } = lead;
+  const [account, [configuration = emptyConfiguration(ou_id)]] = await Promise.all([
+    account_id === undefined
+      ? null
+      : withClassifiedErrors(() =>
+          readModel.collection(sharedAccounts).findOne({ _id: leadKey(ou_id, account_id) }),
+        ),
+    readConfigurations(readModel, [ou_id]),
+  ]);
+  const computed_at = now.toISOString();
+  const explanation = explainAccount(
+    { lead_id: id, lead_name: nameOf(lead) },
+    account && { ...account, id: account_id ?? '' },
+    configuration,
+    { at: computed_at, range_hours: rangeHours },
+  );
+  return { explanation: publicExplanation(explanation), level: null, history: [], computed_at };
 }
 
 interface NamedLead {

@@ -1,5 +1,5 @@
 // The reader of the read model: one object for each projector that folds it.
-import type { LeadScoreType } from '@lead-scoring/contracts';
+import type { AnyScoreType } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { ScoreDecision } from '@lead-scoring/scoring-domain';
 import type { LeadAccount } from './account-model.js';
@@ -12,9 +12,10 @@ export interface ExplanationReader {
   /** Null when the OU has no such lead. A lead may be found a moment before it can be explained. */
   findLead(lead: { ou_id: string; lead_id: string }): Promise<FoundLead | null>;
   /**
-   * The explanation as of `now`, of the engagement score by default. Null when the lead was removed since it was found, or is not folded completely yet.
+   * The explanation as of `now`, of the engagement score by default; an account score needs `keepsAccounts`. Null when the lead was
+   * removed since it was found, or is not folded completely yet.
    */
-  explain(lead: FoundLead, now: Date, scoreType?: LeadScoreType): Promise<ReadExplanation | null>;
+  explain(lead: FoundLead, now: Date, scoreType?: AnyScoreType): Promise<ReadExplanation | null>;
   /** In the order of the requests. Null for a lead that the OU did not have at that offset, or that was removed. */
   accounts(requests: readonly AccountRequest[]): Promise<(LeadAccount | null)[]>;
   /** All stored decisions of an OU, lead by lead; the last decision on a lead has its score. */

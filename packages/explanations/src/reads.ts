@@ -1,4 +1,4 @@
-// The event types that explanations are folded from.
+// The event types that explanations are folded from, with and without the accounts of leads.
 import type { ReadTable } from '@lead-scoring/capability';
 
 export const explanationReads = {
@@ -32,9 +32,8 @@ export const explanationReads = {
     AccountRuleUpdated: 'taken',
     AccountRulesActivationChanged: 'taken',
     AccountRollUpSet: 'taken',
-    // Ignored: explanations are those of leads, whose scores accounts do not change.
-    LeadContributed: 'ignored',
-    AccountScored: 'ignored',
+    LeadContributed: 'taken',
+    AccountScored: 'taken',
     ProfileLevelsSet: 'taken',
     ScoringGridSet: 'taken',
     FilterCreated: 'taken',
@@ -45,5 +44,14 @@ export const explanationReads = {
     DecayDeleted: 'taken',
     // Ignored: it moves no score.
     DecaysScheduled: 'ignored',
+  },
+} as const satisfies ReadTable;
+
+/** Of a service that explains no account scores: no other score follows from accounts. */
+export const readsWithoutAccounts = {
+  'scoring.events': {
+    ...explanationReads['scoring.events'],
+    LeadContributed: 'ignored',
+    AccountScored: 'ignored',
   },
 } as const satisfies ReadTable;

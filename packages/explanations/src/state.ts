@@ -14,9 +14,11 @@ export interface SharedLead {
   /** Other fields from event metadata: those that the projector was asked to keep. */
   readonly given: LeadFields;
   readonly first_alias: string | null;
+  /** The account that the lead belongs to; absent: none, or the projector keeps no accounts. */
+  readonly account_id?: string;
   /** Offset of the decision that made the lead. It tells the lead from a deleted one with the same id. */
   readonly first_offset: number;
-  /** Offset of the decision that last changed a field of this object. */
+  /** Offset of the event that last changed a field of this object. */
   readonly offset: number;
 }
 

@@ -1,10 +1,11 @@
-// The reasons of an account score add up to it.
+// The reasons of an account score add up to it, and its public form tells of no lead but the one that is shared.
 import { describe, expect, test } from '@jest/globals';
 import { routeDeclarations, type records } from '@lead-scoring/contracts';
 import { explainAccount } from './account-explanation.js';
 import { foldAccountPoints, type AccountPoints } from './account-points.js';
 import type { ConfigurationEvent } from './configuration-events.js';
 import { emptyConfiguration, evolveConfiguration } from './configuration.js';
+import { publicExplanation } from './explanation.js';
 import { accountRuleCreated, accountScored, at, idOf, ouId, rulesetCreated } from './testing/builders.js';
 
 const events: ConfigurationEvent[] = [
@@ -119,5 +120,50 @@ describe('the explanation of an account score', () => {
     expect(folded(joined, left)).toBeNull();
     const again = accountScored('acme.com', { leads: 1, adjustments: [byLeads(4)] });
     expect(folded(joined, left, again)).toEqual(folded(again));
+  });
+});
+
+describe('the public explanation of an account score', () => {
+  test('says how many leads count and how, and has no id of the account or of a lead', () => {
+    const contributions = ['ada', 'bob'].map((lead) => ({
+      lead_id: idOf(lead),
+      previous_score: null,
+      score: 5,
+    }));
+    const shown = publicExplanation(
+      explained(
+        folded(
+          accountScored('acme.com', {
+            ...{ leads: 2, contributions },
+            adjustments: [byLeads(10), byRule('several', 20)],
+          }),
+        ),
+      ),
+    );
+    expect(routeDeclarations.publicScoreExplanation.parse(shown)).toMatchObject({
+      ...{ lead_name: 'Ada', score_type: 'account', score: 30 },
+      account: {
+        name: 'Acme',
+        leads: 2,
+        roll_up: { method: 'sum' },
+        reasons: [
+          { reason: 'leads', points: 10, words: '+10: the sum of the scores of its 2 leads.' },
+          {
+            ...{ reason: 'account_rule', rule_id: idOf('several'), points: 20 },
+            words: '+20: the account meets "Several people" (several is "yes").',
+          },
+        ],
+      },
+    });
+    const text = JSON.stringify(shown);
+    for (const id of [idOf('acme'), idOf('ada'), idOf('bob')]) expect(text).not.toContain(id);
+  });
+
+  test('of a lead without an account has none', () => {
+    const shown = publicExplanation(explained(null));
+    expect(routeDeclarations.publicScoreExplanation.parse(shown)).toMatchObject({
+      ...{ score_type: 'account', score: 0 },
+    });
+    expect(shown).not.toHaveProperty('account');
   });
 });

@@ -213,10 +213,10 @@ function newestFirst(entries: readonly Entry[]): Entry[] {
 /** The part of an explanation that anyone with a share link may see (SPEC.md, Score explanation, public form). */
 export function publicExplanation(explanation: ScoreExplanation): PublicScoreExplanation {
   const { lead_name, score, top_drivers, adjustments, snapshot, decay_applied, range_hours } = explanation;
-  const { score_type, profile_entries, deal_entries, entries_total } = explanation;
+  const { score_type, profile_entries, deal_entries, entries_total, account } = explanation;
   return {
     lead_name,
-    ...((score_type === 'profile' || score_type === 'deal') && { score_type }),
+    ...(score_type !== undefined && { score_type }),
     score,
     top_drivers: top_drivers.map(publicDriver),
     ...(adjustments && { adjustments }),
@@ -242,6 +242,27 @@ export function publicExplanation(explanation: ScoreExplanation): PublicScoreExp
       })),
       entries_total,
     }),
+    ...(account && { account: publicAccount(account) }),
+  };
+}
+
+/** The account without its id and the versions of its rules. It names no lead. */
+function publicAccount({
+  name,
+  leads,
+  roll_up,
+  reasons,
+}: NonNullable<ScoreExplanation['account']>): NonNullable<PublicScoreExplanation['account']> {
+  return {
+    name,
+    leads,
+    roll_up,
+    reasons: reasons.map(({ reason, rule_id, points, words }) => ({
+      reason,
+      ...(rule_id !== undefined && { rule_id }),
+      points,
+      words,
+    })),
   };
 }
 

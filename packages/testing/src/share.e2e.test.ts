@@ -61,6 +61,7 @@ function expectKeptPrivate(headers: Headers): void {
 test.each([
   ['profile', 'Profile score of'],
   ['deal', 'Deal score of'],
+  ['account', 'Account score of'],
 ])(
   'a link to the %s score shows that one, and the same key makes no link to another score',
   async (scoreType, title) => {
@@ -82,7 +83,7 @@ test.each([
       status: 422,
       body: { code: 'idempotency_key_reused' },
     });
-    expect(await make('account', randomUUID())).toMatchObject({
+    expect(await make('interest', randomUUID())).toMatchObject({
       status: 400,
       body: { code: 'invalid_request' },
     });
@@ -90,11 +91,14 @@ test.each([
       parameters: { leadID: unit.leadId },
       query: { score_type: scoreType },
     });
-    const { lead_name, score, snapshot, entries_total } = scoring.body as Record<string, unknown>;
+    const { lead_name, score, snapshot, ...more } = scoring.body as Record<string, unknown>;
+    const { name, leads, roll_up } = (more.account ?? {}) as Record<string, unknown>;
+    const ofType =
+      scoreType === 'account' ? { account: { name, leads, roll_up } } : { entries_total: more.entries_total };
     const opened = await read(token);
     expect(opened).toMatchObject({
       status: 200,
-      body: { score_type: scoreType, lead_name, score, snapshot, entries_total },
+      body: { score_type: scoreType, lead_name, score, snapshot, ...ofType },
     });
     expect(routes.readShare.responses[200].schema.safeParse(opened.body).error).toBeUndefined();
     const page = await fetch(`${system.url}/share/${token}`, { headers: { accept: 'text/html' } });

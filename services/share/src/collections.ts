@@ -1,5 +1,5 @@
 // Everything that the share service stores.
-import { explanationCollections } from '@lead-scoring/explanations';
+import { accountExplanationCollections } from '@lead-scoring/explanations';
 import { shares } from './links/documents.js';
 
-export const shareCollections = [shares, ...explanationCollections];
+export const shareCollections = [shares, ...accountExplanationCollections];

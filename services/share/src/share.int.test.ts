@@ -10,9 +10,12 @@ import {
 } from '@lead-scoring/scoring-domain';
 import { eventually } from '@lead-scoring/testing/service-rig';
 import {
+  accountRuleCreated,
+  accountScored,
   at,
   createShare,
   idOf,
+  leadContributed,
   leadRemoved,
   leadScored,
   levelsSet,
@@ -247,9 +250,12 @@ describe('a link to the profile score', () => {
       expect(page.text).toContain(words);
     expect(page.text).not.toContain('label of pricing');
     const csv = await rig.get(`${publicPath('fit')}/csv`);
-    expect(csv.text.split('\r\n').slice(1, 3)).toEqual([
-      expect.stringMatching(/Decides.*,20,,profile$/),
-      expect.stringMatching(/,-8,"Fit: 8 points held back, at most 12 a lead",profile$/),
+    expect(csv.text.split('\r\n').slice(1, 4)).toEqual([
+      expect.stringMatching(/Decides.*,20,,profile,,,,$/),
+      expect.stringMatching(/,-8,"Fit: 8 points held back, at most 12 a lead",profile,,,,$/),
+      expect.stringMatching(
+        /,profile,,2026-01-01T12:00:00.000Z,20,"the profile began to meet ""Decides"" \(title contains ""vp""\)\."$/,
+      ),
     ]);
     expect((await rig.get(`${publicPath('fit')}/preview.png`)).status).toBe(200);
     const listed = await rig.get(`/leads/${idOf('pia')}/shares`);
@@ -674,12 +680,198 @@ describe('a link to the deal score', () => {
       expect((await page()).text).toContain(words);
     const csv = await rig.get(`${publicPath('deals')}/csv`);
     expect(csv.text.split('\r\n').slice(1, 3)).toEqual([
-      expect.stringMatching(/Won deal.*,50,,deal$/),
-      expect.stringMatching(/,7,Points of deals as a whole,deal$/),
+      expect.stringMatching(/Won deal.*,50,,deal,,,,$/),
+      expect.stringMatching(/,7,Points of deals as a whole,deal,,,,$/),
     ]);
     expect((await rig.get(`${publicPath('deals')}/preview.png`)).status).toBe(200);
     await rig.scored([dealt(57, [byRule(-50), { reason: 'deal', points: -7 }])]);
     expect((await rig.get(publicPath('deals'))).body).toMatchObject({ score: 0, top_drivers: [] });
     expect((await page()).text).toContain('No deal meets a rule at the moment');
+  });
+});
+
+describe('a link to the account score', () => {
+  const byLeads = (points: number) => ({ reason: 'leads' as const, points });
+  const byRule = (points: number) => ({
+    ...{ reason: 'account_rule' as const, points, rule_version: 1 },
+    ...{ rule_id: idOf('several'), ruleset_id: idOf('account ruleset') },
+  });
+  const decided = (...[domain, decision]: Parameters<typeof accountScored>): ScoringEvent => ({
+    type: 'AccountScored',
+    payload: accountScored(domain, decision),
+  });
+  const counts = (lead: string, domain: string, score: number): ScoringEvent[] => [
+    {
+      type: 'LeadScored',
+      payload: leadScored(
+        lead,
+        { rule: 'pricing', points: score },
+        { fields: [{ field: 'name', value: `Name of ${lead}`, at }] },
+      ),
+    },
+    { type: 'LeadContributed', payload: leadContributed(lead, domain, score) },
+  ];
+  const contributionOf = (lead: string, score: number) => ({
+    ...{ lead_id: idOf(lead), previous_score: null, score },
+  });
+
+  beforeAll(async () => {
+    await rig.scored([
+      {
+        type: 'RulesetCreated',
+        payload: rulesetCreated({
+          ...{ ruleset_id: idOf('account ruleset'), name: 'Companies', score_type: 'account' },
+          max_score: 15,
+        }),
+      },
+      {
+        type: 'AccountRuleCreated',
+        payload: accountRuleCreated('several', 20, {
+          conditions: [{ field: 'leads', operator: 'gte', value: 2 }],
+          label: 'Several people',
+        }),
+      },
+      ...counts('amy', 'acme.com', 30),
+      ...counts('ben', 'acme.com', 12),
+      decided('acme.com', {
+        ...{ leads: 2, account_name: 'Acme Engines' },
+        contributions: [contributionOf('amy', 30), contributionOf('ben', 12)],
+        adjustments: [
+          byLeads(42),
+          byRule(20),
+          { reason: 'held_by_ruleset', ruleset_id: idOf('account ruleset'), points: -5 },
+        ],
+      }),
+    ]);
+    await rig.request(createShare('account', 'amy', { score_type: 'account' }));
+    await rig.request(createShare('of amy', 'amy'));
+  }, 60_000);
+
+  test("shows the account's name, its score and what makes it; other links of the lead stay as they are", async () => {
+    const { body } = await rig.get(publicPath('account'));
+    expect(routes.readShare.responses[200].schema.parse(body)).toMatchObject({
+      ...{ lead_name: 'Name of amy', score_type: 'account', score: 57 },
+      top_drivers: [
+        { rule_id: idOf('several'), event_type: 'Account', label: 'Several people', count: 1, total: 20 },
+      ],
+      snapshot: [{ event_type: 'Account', weight: 20 }],
+      account: {
+        ...{ name: 'Acme Engines', leads: 2, roll_up: { method: 'sum' } },
+        reasons: [
+          { reason: 'leads', points: 42, words: '+42: the sum of the scores of its 2 leads.' },
+          {
+            ...{ reason: 'account_rule', rule_id: idOf('several'), points: 20 },
+            words: '+20: the account meets "Several people" (leads is at least 2).',
+          },
+          {
+            ...{ reason: 'held_by_ruleset', points: -5 },
+            words: '-5: Companies: 5 points held back, at most 15 an account.',
+          },
+        ],
+      },
+    });
+    const other = await rig.get(publicPath('of amy'));
+    expect(other.body).toMatchObject({ score: 30, top_drivers: [{ rule_id: idOf('pricing') }] });
+    for (const field of ['score_type', 'account']) expect(other.body).not.toHaveProperty(field);
+    const listed = await rig.get(`/leads/${idOf('amy')}/shares`);
+    expect(routes.listShares.responses[200].schema.parse(listed.body).data).toEqual(
+      expect.arrayContaining([expect.objectContaining({ id: shareOf('account'), score_type: 'account' })]),
+    );
+  });
+
+  test('shows it as a page, as CSV and as an image, none of which tells who the other leads are', async () => {
+    const page = await rig.get(`/share/${tokenOf('account')}`, { accept: 'text/html' });
+    for (const words of ['Account score of', 'Name of amy', 'Acme Engines', 'Several people', '2 leads'])
+      expect(page.text).toContain(words);
+    const csv = await rig.get(`${publicPath('account')}/csv`);
+    expect(csv.text.split('\r\n').slice(1, 4)).toEqual([
+      expect.stringMatching(/Several people.*,20,,account,Acme Engines,,,$/),
+      expect.stringMatching(/,42,the sum of the scores of its 2 leads\.,account,Acme Engines,,,$/),
+      expect.stringMatching(/,-5,"Companies: 5 points held back, .*",account,Acme Engines,,,$/),
+    ]);
+    expect((await rig.get(`${publicPath('account')}/preview.png`)).status).toBe(200);
+    const json = await rig.get(publicPath('account'));
+    for (const { text } of [page, csv, json])
+      for (const told of ['Name of ben', 'ben@example.com', idOf('ben'), idOf('amy'), 'amy@example.com'])
+        expect(text).not.toContain(told);
+  });
+
+  test('is computed when it is read: it follows the account, and the lead into another one', async () => {
+    await rig.scored([
+      decided('acme.com', {
+        ...{ leads: 2, previous: 57, account_name: 'Acme', roll_up: { method: 'max' } },
+        adjustments: [byLeads(-12)],
+      }),
+    ]);
+    expect((await rig.get(publicPath('account'))).body).toMatchObject({
+      score: 45,
+      account: {
+        name: 'Acme',
+        reasons: [{ points: 30, words: '+30: the highest score of its 2 leads.' }, {}, {}],
+      },
+    });
+    await rig.scored([
+      { type: 'LeadContributed', payload: leadContributed('amy', 'looms.com', 30) },
+      decided('looms.com', { leads: 1, adjustments: [byLeads(30)] }),
+    ]);
+    const moved = await rig.get(publicPath('account'));
+    expect(moved.body).toMatchObject({ score: 30, account: { name: 'looms.com', leads: 1 } });
+    expect(moved.text).not.toContain('Acme');
+  });
+
+  test('of a lead that belongs to no account shows the score 0, as scoring does, and the account once there is one', async () => {
+    await rig.scored([{ type: 'LeadScored', payload: leadScored('free', { rule: 'pricing', points: 15 }) }]);
+    await rig.request(createShare('no account', 'free', { score_type: 'account' }));
+    const { body } = await rig.get(publicPath('no account'));
+    expect(routes.readShare.responses[200].schema.parse(body)).toMatchObject({
+      ...{ score_type: 'account', score: 0, top_drivers: [] },
+    });
+    expect(body).not.toHaveProperty('account');
+    const page = () => rig.get(`/share/${tokenOf('no account')}`, { accept: 'text/html' });
+    expect((await page()).text).toContain('This lead belongs to no account yet.');
+    expect((await rig.get(`${publicPath('no account')}/csv`)).status).toBe(200);
+    await rig.scored([
+      ...counts('free', 'free.com', 15),
+      decided('free.com', { leads: 1, adjustments: [byLeads(15)] }),
+    ]);
+    expect((await rig.get(publicPath('no account'))).body).toMatchObject({
+      score: 15,
+      account: { leads: 1 },
+    });
+  });
+
+  test('is 404 once the lead is deleted, also for a new lead with its id; nothing is kept of an account without leads', async () => {
+    await rig.scored([
+      ...counts('last', 'last.com', 7),
+      decided('last.com', { leads: 1, account_name: 'Last Ltd', adjustments: [byLeads(7)] }),
+    ]);
+    await rig.request(createShare('of the last', 'last', { score_type: 'account' }));
+    expect((await rig.get(publicPath('of the last'))).body).toMatchObject({ account: { name: 'Last Ltd' } });
+    const ended = { status: 404, body: { code: 'share_not_found' } };
+    await rig.scored([{ type: 'LeadRemoved', payload: leadRemoved('last', 7) }]);
+    expect(await rig.get(publicPath('of the last'))).toMatchObject(ended);
+    await rig.scored([decided('last.com', { leads: 0, previous: 7, adjustments: [byLeads(-7)] })]);
+    expect(await rig.get(publicPath('of the last'))).toMatchObject(ended);
+    expect(JSON.stringify((await rig.documents()).accounts)).not.toContain('Last Ltd');
+    await rig.scored(counts('last', 'acme.com', 3));
+    expect(await rig.get(publicPath('of the last'))).toMatchObject(ended);
+  });
+
+  test('cannot be made for a lead of another OU, and its key makes no link to another score', async () => {
+    expect(
+      await rig.request(createShare('not ours', 'amy', { score_type: 'account', ou_id: otherOuId })),
+    ).toMatchObject({ outcome: 'rejected', code: 'lead_not_found' });
+    expect(await rig.request(createShare('account', 'amy', { score_type: 'deal' }))).toMatchObject({
+      outcome: 'rejected',
+      code: 'idempotency_key_reused',
+    });
+  });
+
+  test('shows the same after a rebuild', async () => {
+    const [documents, shown] = [await rig.documents(), await rig.get(publicPath('account'))];
+    expect(documents.accounts).toEqual(expect.arrayContaining([expect.objectContaining({ name: 'Acme' })]));
+    await rig.rebuild();
+    expect(await rig.documents()).toEqual(documents);
+    expect((await rig.get(publicPath('account'))).body).toEqual(shown.body);
   });
 });

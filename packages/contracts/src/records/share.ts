@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { id, time } from '../common.js';
 import { actor, happened, requested } from '../vocabulary/actor.js';
-import { leadScoreTypes } from '../vocabulary/score-types.js';
+import { anyScoreTypes } from '../vocabulary/score-types.js';
 import { lastFour, secretHash } from './gateway.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
@@ -14,7 +14,7 @@ const shareFields = {
   last_four: lastFour,
   created_by: id.describe('The credential, or the trigger whose notifications carry the link.'),
   score_type: z
-    .enum(leadScoreTypes)
+    .enum(anyScoreTypes)
     .optional()
     .describe('The score that the link explains; absent: engagement.'),
 };

@@ -1,7 +1,8 @@
 // Share links: anyone who has one sees the explanation of a lead's score, without a credential, for seven days.
 import { z } from 'zod';
 import { id, leadId, page, pageParameters, score, time } from '../common.js';
-import { leadScoreTypes } from '../vocabulary/score-types.js';
+import { anyScoreTypes } from '../vocabulary/score-types.js';
+import { anyLeadScoreType, explainedAccount } from './account-scores.js';
 import { defineRoute, editor, viewer } from './route.js';
 import { scoreExplanation } from './score-explanation.js';
 
@@ -17,23 +18,23 @@ export const publicScoreExplanation = z
   .strictObject({
     lead_name: scoreExplanation.shape.lead_name.describe('Display name of the lead.'),
     score_type: z
-      .enum(['profile', 'deal'])
+      .enum(['profile', 'deal', 'account'])
       .optional()
-      .describe('Of a link that explains the profile or deal score; absent for the engagement score.'),
-    score: score.describe('Current total score of the lead.'),
+      .describe('Of a link that explains another score; absent for the engagement score.'),
+    score: score.describe('Current total score of the lead, or of its account; 0 without an account.'),
     top_drivers: z
       .array(
         scoreExplanation.shape.top_drivers.element.omit({ rule_version: true }).meta({ id: 'PublicDriver' }),
       )
       .max(1_000)
       .describe(
-        'Rules that contributed most, one entry for each weight, sorted by absolute contribution. Of a profile or deal score: the rules that the profile or the deals meet now.',
+        'Rules that contributed most, one entry for each weight, sorted by absolute contribution. Of another score: the rules that the profile, the deals or the account meet now.',
       ),
     adjustments: scoreExplanation.shape.adjustments,
     snapshot: scoreExplanation.shape.snapshot,
     decay_applied: scoreExplanation.shape.decay_applied.describe('Points lost by decay: 0 or less.'),
     range_hours: scoreExplanation.shape.range_hours.describe(
-      'Hours of event time that drivers cover. Of a profile or deal score: hours that profile_entries or deal_entries cover.',
+      'Hours of event time that drivers cover. Of a profile or deal score: hours that profile_entries or deal_entries cover. Of an account score: of no meaning, it is that of now.',
     ),
     profile_entries: z
       .array(
@@ -69,6 +70,23 @@ export const publicScoreExplanation = z
       .min(0)
       .optional()
       .describe('Of a profile or deal score: all changes within the range.'),
+    account: explainedAccount
+      .omit({ id: true })
+      .extend({
+        reasons: explainedAccount.shape.reasons.element
+          .omit({ rule_version: true, ruleset_id: true })
+          .meta({ id: 'PublicAccountReason' })
+          .array()
+          .max(5_001)
+          .describe(
+            'The points of the leads first, then those of each rule, the largest first, then what limits hold. They add up to the score.',
+          ),
+      })
+      .meta({ id: 'PublicAccount' })
+      .optional()
+      .describe(
+        'Of an account score: the account that the lead belongs to, without any other lead of it; absent for other scores, and where the lead belongs to no account.',
+      ),
   })
   .meta({ id: 'PublicScoreExplanation' });
 export type PublicScoreExplanation = z.infer<typeof publicScoreExplanation>;
@@ -86,10 +104,9 @@ export const createShare = defineRoute({
     'The link needs no login and lasts seven days. What it shows is computed when it is read; which score it explains stays. The answer shows `token` this once.',
   parameters: z.strictObject({ id: leadId }),
   query: z.strictObject({
-    score_type: z
-      .enum(leadScoreTypes, { error: `must be ${leadScoreTypes.join(', ')}` })
-      .default('engagement')
-      .describe('The score that the link explains.'),
+    score_type: anyLeadScoreType.describe(
+      'The score that the link explains. account: that of the account that the lead belongs to at the time of reading, or 0. Nobody sees more of its other leads than their number and the points that they make together.',
+    ),
   }),
   responses: {
     201: {
@@ -112,7 +129,7 @@ export const share = z
     id,
     last_four: z.string().length(4).describe('The end of the token.'),
     status: z.enum(['valid', 'expired', 'revoked']),
-    score_type: z.enum(leadScoreTypes).describe('The score that the link explains.'),
+    score_type: z.enum(anyScoreTypes).describe('The score that the link explains.'),
     created_at: time,
     expires_at: time,
     created_by: id.describe('The credential, or the trigger whose notifications carry the link.'),
@@ -174,7 +191,9 @@ export const shareCsv = defineRoute({
   name: 'shareCsv',
   path: '/public/score-explain/{token}/csv',
   summary: 'The shared explanation as CSV',
-  responses: { 200: { description: 'Drivers, a line each', contentType: 'text/csv' } },
+  responses: {
+    200: { description: 'Drivers, adjustments and changes, a line each', contentType: 'text/csv' },
+  },
 });
 
 export const sharePreview = defineRoute({

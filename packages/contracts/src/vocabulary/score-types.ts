@@ -8,6 +8,6 @@ export type LevelledScoreType = (typeof levelledScoreTypes)[number];
 export const leadScoreTypes = [...levelledScoreTypes, 'deal'] as const;
 export type LeadScoreType = (typeof leadScoreTypes)[number];
 
-/** The scores of a lead, and that of the account that it belongs to: milestones watch them all. */
+/** The scores of a lead, and that of the account that it belongs to: milestones watch, and share links explain, them all. */
 export const anyScoreTypes = [...leadScoreTypes, 'account'] as const;
 export type AnyScoreType = (typeof anyScoreTypes)[number];

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
 import { createLogger } from '@lead-scoring/service';
-import { explanationCollections } from '../projection.js';
+import { accountExplanationCollections } from '../projection.js';
 
 export async function inThrowawayReadModel<Result>(
   work: (readModel: ReadModel) => Promise<Result>,
@@ -15,7 +15,7 @@ export async function inThrowawayReadModel<Result>(
     { logger: createLogger({ name: 'test', level: 'silent' }) },
   );
   try {
-    await ensureCollections(readModel, explanationCollections);
+    await ensureCollections(readModel, accountExplanationCollections);
     return await work(readModel);
   } finally {
     await readModel.patiently((db) => db.dropDatabase());

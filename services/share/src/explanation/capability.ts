@@ -13,6 +13,7 @@ export function shareExplanations({ cachedLeads }: ShareExplanationsOptions) {
   return explanationProjection({
     name: explanationsName,
     cachedLeads,
+    keepsAccounts: true,
     // The same limits as scoring: decisions are inserted together, so that large batches make folding cheap.
     batching: { maxRecordsPerBatch: 16_000, maxBytesPerBatch: 8 * 1024 * 1024 },
   });

@@ -1,6 +1,6 @@
 // The documents of share links. `_id` is the share's id, which is derived from the token's hash, so that a look-up by token is one
 // by id.
-import type { LeadScoreType } from '@lead-scoring/contracts';
+import type { AnyScoreType } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   defineCollection,
@@ -15,7 +15,7 @@ export interface ShareDocument extends GuardedDocument {
   ou: Binary;
   lead: Binary;
   /** Absent: engagement. */
-  score_type?: LeadScoreType;
+  score_type?: AnyScoreType;
   token_hash: string;
   last_four: string;
   created_by: string;

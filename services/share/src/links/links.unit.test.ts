@@ -80,7 +80,8 @@ describe('sharing a lead', () => {
       [createShare('a', 'ada'), given(profile)],
     ] as const)
       expect(decideShare(command, share, present)).toMatchObject({ code: 'idempotency_key_reused' });
-    for (const one of [profile, createShare('b', 'ada')]) {
+    const account = createShare('c', 'ada', { score_type: 'account' });
+    for (const one of [profile, account, createShare('b', 'ada')]) {
       const share = given(one);
       expect(share && toShare(toShareDocument(share, { partition: 0, offset: 1 }))).toEqual(share);
     }

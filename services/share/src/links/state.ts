@@ -1,12 +1,12 @@
 // The state of a share link.
-import type { LeadScoreType } from '@lead-scoring/contracts';
+import type { AnyScoreType } from '@lead-scoring/contracts';
 
 export interface Share {
   readonly id: string;
   readonly ou_id: string;
   readonly lead_id: string;
   /** The score that the link explains. */
-  readonly score_type: LeadScoreType;
+  readonly score_type: AnyScoreType;
   readonly token_hash: string;
   readonly last_four: string;
   readonly created_by: string;

@@ -20,6 +20,8 @@ export type ScoringEvent =
   | { type: 'LeadScored'; payload: declarations.LeadScored }
   | { type: 'ScoreAdjusted'; payload: declarations.ScoreAdjusted }
   | { type: 'LeadRemoved'; payload: declarations.LeadRemoved }
+  | { type: 'LeadContributed'; payload: declarations.LeadContributed }
+  | { type: 'AccountScored'; payload: declarations.AccountScored }
   | ConfigurationEvent;
 
 export interface Rig extends Omit<ServiceRig, 'request' | 'get'> {
@@ -38,6 +40,8 @@ const scoringDeclarations = {
   LeadScored: declarations.leadScored,
   ScoreAdjusted: declarations.scoreAdjusted,
   LeadRemoved: declarations.leadRemoved,
+  LeadContributed: declarations.leadContributed,
+  AccountScored: declarations.accountScored,
 };
 
 export async function startRig({
@@ -86,6 +90,10 @@ export async function startRig({
 
 function scoringRecord(event: ScoringEvent): OutgoingRecord {
   const declaration: RecordDeclaration = scoringDeclarations[event.type];
-  const key = 'lead_id' in event.payload ? event.payload.lead_id : event.payload.ou_id;
-  return outgoing(declaration, { key, payload: event.payload });
+  return outgoing(declaration, { key: keyOf(event), payload: event.payload });
+}
+
+function keyOf({ type, payload }: ScoringEvent): string {
+  if (type === 'AccountScored') return payload.account_id;
+  return 'lead_id' in payload ? payload.lead_id : payload.ou_id;
 }
