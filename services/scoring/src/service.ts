@@ -5,7 +5,7 @@ import { configurationHistory } from './configuration-changes/capability.js';
 import { scoringConfiguration } from './configuration/capability.js';
 import { decayTick, type DecayDependencies } from './decays/capability.js';
 import { dealAggregate } from './deals/capability.js';
-import { dealScorePolicy } from './deals/lead-scores.js';
+import { dealScorePolicy } from './deals/lead-deal-scores.js';
 import { ignoredDealsProjection } from './deals/ignored.js';
 import { leadProjection, type LeadsOptions } from './leads/capability.js';
 import { movedLeads } from './rule-moves/capability.js';

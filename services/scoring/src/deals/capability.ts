@@ -1,5 +1,5 @@
 // Deals as an aggregate: what events of leads say of a deal is decided in the deal's own partition, with the rules of its
-// OU, and told to its leads.
+// OU, and its score is sent to its leads.
 import { aggregate, type AggregateShape } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { outgoing } from '@lead-scoring/event-log';
@@ -11,7 +11,7 @@ import { storedDeals } from './documents.js';
 import { evolveDeal } from './evolve.js';
 import { dealCommands, dealEvents, type DealCommand, type DealEvent } from './messages.js';
 import type { Deal } from './state.js';
-import { toldToLeads } from './told-leads.js';
+import { dealScoreCommands } from './deal-score-commands.js';
 
 interface Deals extends AggregateShape {
   state: Deal | null;
@@ -45,8 +45,8 @@ export function dealAggregate({ configurations }: DealsDependencies) {
     decide: (command, deal, rules) => {
       const ofUnit = rules.get(command.payload.ou_id) ?? noRules;
       const events = decideDeal(command, deal, ofUnit);
-      const told = events.flatMap((event) => toldToLeads(deal, event, ofUnit.version));
-      return { outcome: 'unanswered', events, commands: told.map(toldRecord) };
+      const commands = events.flatMap((event) => dealScoreCommands(deal, event, ofUnit.version));
+      return { outcome: 'unanswered', events, commands: commands.map(commandRecord) };
     },
     maximumCommands,
     evolve: evolveDeal,
@@ -55,7 +55,7 @@ export function dealAggregate({ configurations }: DealsDependencies) {
   });
 }
 
-function toldRecord(payload: records.RecordDealScore) {
+function commandRecord(payload: records.RecordDealScore) {
   return outgoing(records.recordDealScore, { key: payload.lead_id, payload });
 }
 

@@ -56,7 +56,7 @@ export function explanationQueries({
       const { at, known_at, range_hours, score_type } = query;
       const then = known_at === undefined ? current : await configurationAt(readModel, ouId, known_at);
       const explained = { id: leadOfKey(lead._id), name: lead.name, score: lead.score };
-      // Of a profile and of deals, both clocks are that of the decisions.
+      // Profile and deal scores have one clock, that of their decisions.
       const moment = [at, known_at].filter((one) => one !== undefined).sort()[0];
       if (score_type === 'profile')
         return explainProfile(

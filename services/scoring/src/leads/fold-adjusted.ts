@@ -2,7 +2,7 @@
 import type { records } from '@lead-scoring/contracts';
 import { resetsScore, withDecision } from '@lead-scoring/scoring-domain';
 import { leadAccountOf } from '../accounts/contribution-model.js';
-import { withDealAdjustments } from '../deals/lead-score-model.js';
+import { withDealAdjustments } from '../deals/lead-deal-score-model.js';
 import { decayAfterAdjusted } from '../decays/decay-fold.js';
 import { profileAdjustmentsIn, withProfilePoints, type LeadProfile } from '../profile/state.js';
 import type { Lead, ScoreReset } from './state.js';

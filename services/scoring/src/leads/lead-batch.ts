@@ -3,7 +3,7 @@ import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
 import type { ContributionEvent } from '../accounts/messages.js';
-import { dealScoreOf } from '../deals/lead-score-model.js';
+import { dealScoreOf } from '../deals/lead-deal-score-model.js';
 import type { LeadEvent } from '../scores/messages.js';
 import { foldAdjusted, foldContributed } from './fold-adjusted.js';
 import { foldLead } from './fold.js';

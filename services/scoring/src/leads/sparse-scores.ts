@@ -1,6 +1,6 @@
 // The scores that most leads do not have: a lead without a profile or without deals has a score of 0 there. Pure.
 import type { LeadScoreType } from '@lead-scoring/contracts';
-import { dealScoreOf } from '../deals/lead-score-model.js';
+import { dealScoreOf } from '../deals/lead-deal-score-model.js';
 import type { Lead } from './state.js';
 
 export type SparseScoreType = Exclude<LeadScoreType, 'engagement'>;

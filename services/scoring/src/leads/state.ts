@@ -2,7 +2,7 @@
 import { leadFieldNames, type Alias, type LeadFieldName, type LeadFields } from '@lead-scoring/contracts';
 import type { LeadDecay } from '@lead-scoring/scoring-domain';
 import type { LeadAccount } from '../accounts/contribution-model.js';
-import type { LeadDealScores } from '../deals/lead-score-model.js';
+import type { LeadDealScores } from '../deals/lead-deal-score-model.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { RulesetScores } from '@lead-scoring/scoring-domain';

@@ -21,13 +21,13 @@ import { at, createRuleset, deleted, idOf, ouId, updateRule, updateRuleset } fro
 import { createDealRule, isLarge, isWon, keyOf, naming } from '../testing/deal-builders.js';
 import { viewRules } from '../testing/view-rules.js';
 import { withDeals } from './decide-batch.js';
-import { decideDealScores } from './decide-lead-scores.js';
+import { decideLeadDealScores } from './decide-lead-deal-scores.js';
 import { decideDeal } from './decide.js';
 import { evolveDeal } from './evolve.js';
-import { dealScoreOf } from './lead-score-model.js';
+import { dealScoreOf } from './lead-deal-score-model.js';
 import type { DealCommand } from './messages.js';
 import type { Deal } from './state.js';
-import { toldToLeads } from './told-leads.js';
+import { dealScoreCommands } from './deal-score-commands.js';
 
 function configured(before: ScoringConfiguration, ...commands: ConfigurationCommand[]): ScoringConfiguration {
   return commands.reduce((configuration, command) => {
@@ -96,7 +96,7 @@ class World {
       const { deal_key } = command.payload;
       let deal = this.deals.get(deal_key) ?? null;
       for (const event of decideDeal(command, deal, rules)) {
-        this.#toLeads.push(...toldToLeads(deal, event, version));
+        this.#toLeads.push(...dealScoreCommands(deal, event, version));
         deal = evolveDeal(deal, event);
       }
       if (deal) this.deals.set(deal_key, deal);
@@ -115,7 +115,7 @@ class World {
   decide(commands: readonly Told[]): records.ScoreAdjusted[] {
     for (const one of commands) expect(records.recordDealScore.schema.safeParse(one).error).toBeUndefined();
     const decided = new Map<string, Lead>();
-    const events = decideDealScores(commands, (_, id) => this.leads.get(id) ?? null, decided);
+    const events = decideLeadDealScores(commands, (_, id) => this.leads.get(id) ?? null, decided);
     for (const event of events) {
       expect(records.scoreAdjusted.schema.safeParse(event).error).toBeUndefined();
       const lead = this.leads.get(event.lead_id);

@@ -1,4 +1,5 @@
-// Deal scores of leads as a policy: what deals tell their leads is decided in the partitions of the leads, a batch at a time.
+// Deal scores of leads as a policy: the scores that deals send to their leads are decided in the partitions of the leads, a batch at
+// a time.
 import { policy, type CapabilityDecision, type OpenCapability } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import type { IncomingRecord } from '@lead-scoring/event-log';
@@ -6,10 +7,10 @@ import type { LeadProjection } from '../leads/capability.js';
 import { leadName } from '../leads/lead-batch.js';
 import type { OpenLeads } from '../leads/open-leads.js';
 import { scoreEventRecord } from '../scores/score-events.js';
-import { decideDealScores } from './decide-lead-scores.js';
+import { decideLeadDealScores } from './decide-lead-deal-scores.js';
 
 export interface DealScoresDependencies {
-  /** The source of what the leads were told before. */
+  /** The source of the leads with their deal scores so far. */
   leads: LeadProjection;
 }
 
@@ -33,7 +34,7 @@ class OpenDealScores implements OpenCapability {
   ): Promise<CapabilityDecision> {
     const commands = incoming.map(({ payload }) => payload as records.RecordDealScore);
     const leads = await this.leads.load(commands);
-    const events = decideDealScores(
+    const events = decideLeadDealScores(
       commands,
       (ouId, leadId) => leads.get(leadName(ouId, leadId)) ?? null,
       this.leads.decidedIn(batch),

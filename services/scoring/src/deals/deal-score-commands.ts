@@ -1,5 +1,5 @@
-// What the leads of a deal are told of a decision on it: pure. Each command has the deal's whole score, so that one that comes twice
-// says nothing new, and the reasons for the difference from what the lead was told before.
+// The commands with which a deal sends its score to its leads: pure. Each has the whole score, so that one that comes twice changes
+// nothing, and the reasons for the difference from the score that the lead was sent before.
 import { records } from '@lead-scoring/contracts';
 import { evolveDeal } from './evolve.js';
 import type { DealEvent } from './messages.js';
@@ -9,7 +9,7 @@ import type { Deal } from './state.js';
  * @param before the deal before the event; null where it was not there
  * @param version of the OU's rules that decided
  */
-export function toldToLeads(
+export function dealScoreCommands(
   before: Deal | null,
   event: DealEvent,
   version: number,

@@ -1,11 +1,11 @@
-// Decides the deal scores of leads from what their deals tell them: pure. One decision for each lead of a batch, and none where
+// Decides the deal scores of leads on the commands of their deals: pure. One decision for each lead of a batch, and none where
 // nothing is new.
 import { dealLimits, type records } from '@lead-scoring/contracts';
 import { heldInRange } from '@lead-scoring/scoring-domain';
 import { adjustedLead } from '../leads/fold-adjusted.js';
 import { leadName } from '../leads/lead-batch.js';
 import type { Lead } from '../leads/state.js';
-import { dealScoreOf, sumOf, withDealAdjustments } from './lead-score-model.js';
+import { dealScoreOf, sumOf, withDealAdjustments } from './lead-deal-score-model.js';
 
 /** Of one record: more are divided among consecutive records. The others that a record takes keep the sum in its range. */
 const maximumAdjustments = 1_000 - dealLimits.dealsOfLead;
@@ -15,7 +15,7 @@ const maximumAdjustments = 1_000 - dealLimits.dealsOfLead;
  * @param leadBefore the lead before the batch; null for a lead that does not exist
  * @param decided the leads of the batch as they are decided, by leadName: gets those that are decided here
  */
-export function decideDealScores(
+export function decideLeadDealScores(
   commands: readonly records.RecordDealScore[],
   leadBefore: (ouId: string, leadId: string) => Lead | null,
   decided = new Map<string, Lead>(),
@@ -78,7 +78,7 @@ function partsOf(lead: Lead, commands: readonly records.RecordDealScore[]): Deci
   return parts;
 }
 
-/** The changes of what a deal gives the lead; none where the lead knows, or has not named the deal. */
+/** The changes of what a deal gives the lead. Empty if the lead already has this score, or has not named the deal. */
 function adjustmentsOf(
   { deals = [] }: Lead,
   scores: Lead['deal_scores'] & {},
