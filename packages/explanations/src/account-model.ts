@@ -4,16 +4,19 @@ import { leadFieldNames, withLeadFields, type Alias, type LeadFields } from '@le
 import {
   contribute,
   contributeMatch,
+  joinDealPoints,
   joinRulesetScores,
   pointChangesIn,
   resetsScore,
   scoredEventsOf,
   scoreTypeOf,
   withAliases,
+  withDealDecision,
   withDecision,
   withPointChanges,
   type Contribution,
   type Contributions,
+  type DealPoints,
   type GivenPoints,
   type RulesetScores,
   type ScoreDecision,
@@ -31,10 +34,16 @@ export interface LeadActivity {
   readonly last_activity_at: string | null;
 }
 
-/** A profile or deal score after the decisions of an account, and what rules over conditions give for it. */
-export interface ConditionAccount {
+/** A profile score after the decisions of an account, and the points that profile rules give. */
+export interface ProfileAccount {
   readonly score: number;
   readonly given: readonly GivenPoints[];
+}
+
+/** A deal score after the decisions of an account, and the points that deal rules give for each deal. */
+export interface DealAccount {
+  readonly score: number;
+  readonly points: DealPoints;
 }
 
 export interface LeadAccount extends Pick<
@@ -56,9 +65,9 @@ export interface LeadAccount extends Pick<
   /** Whether a decision in the account has reset the score: the contributions of earlier accounts count no more. */
   readonly has_reset: boolean;
   /** Absent where no decision in the account is on the profile. */
-  readonly profile?: ConditionAccount;
+  readonly profile?: ProfileAccount;
   /** Absent where no decision in the account is on the deal score. */
-  readonly deal?: ConditionAccount;
+  readonly deal?: DealAccount;
   readonly activity: LeadActivity;
   /** Version of scoring's configuration in the last decision. */
   readonly configuration_version: number;
@@ -126,10 +135,12 @@ type Scores = Pick<
 function scoresAfter(known: LeadAccount, decision: ScoreDecision): Partial<Scores> {
   const { score, adjustments } = decision;
   const scoreType = scoreTypeOf(decision);
-  if (!('scored_events' in decision) && scoreType !== 'engagement') {
-    const given = withPointChanges(known[scoreType]?.given ?? [], pointChangesIn(decision));
-    return { [scoreType]: { score, given } };
-  }
+  if (!('scored_events' in decision) && scoreType === 'profile')
+    return {
+      profile: { score, given: withPointChanges(known.profile?.given ?? [], pointChangesIn(decision)) },
+    };
+  if (!('scored_events' in decision) && scoreType === 'deal')
+    return { deal: { score, points: withDealDecision(known.deal?.points ?? new Map(), decision) } };
   if (resetsScore(decision))
     return { score, has_score: true, contributions: new Map<string, never>(), rulesets: [], has_reset: true };
   const scored_events = [...scoredEventsOf(decision)];
@@ -167,8 +178,8 @@ export function joinAccounts(before: LeadAccount | null, after: LeadAccount): Le
   if (!before) return after;
   const contributions = new Map(after.has_reset ? [] : before.contributions);
   for (const contribution of after.contributions.values()) contribute(contributions, contribution);
-  const profile = joinConditionAccounts(before.profile, after.profile);
-  const deal = joinConditionAccounts(before.deal, after.deal);
+  const profile = joinProfileAccounts(before.profile, after.profile);
+  const deal = joinDealAccounts(before.deal, after.deal);
   return {
     ...after,
     given_name: laterName(before.given_name, after.given_name),
@@ -186,12 +197,20 @@ export function joinAccounts(before: LeadAccount | null, after: LeadAccount): Le
   };
 }
 
-function joinConditionAccounts(
-  before: ConditionAccount | undefined,
-  after: ConditionAccount | undefined,
-): ConditionAccount | undefined {
+function joinProfileAccounts(
+  before: ProfileAccount | undefined,
+  after: ProfileAccount | undefined,
+): ProfileAccount | undefined {
   if (!before || !after) return after ?? before;
   return { score: after.score, given: withPointChanges(before.given, after.given) };
+}
+
+function joinDealAccounts(
+  before: DealAccount | undefined,
+  after: DealAccount | undefined,
+): DealAccount | undefined {
+  if (!before || !after) return after ?? before;
+  return { score: after.score, points: joinDealPoints(before.points, after.points) };
 }
 
 function joinActivities(before: LeadActivity, after: LeadActivity): LeadActivity {

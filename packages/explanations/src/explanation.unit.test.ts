@@ -2,9 +2,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
 import {
+  dealDriversOf,
   driversOf,
   emptyConfiguration,
+  explainDeals,
   explainScore,
+  givenForDeals,
   type ScoreDecision,
 } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
@@ -257,6 +260,57 @@ describe('the account of a lead', () => {
         });
         const given = whole?.profile?.given.reduce((sum, { points }) => sum + points, 0) ?? 0;
         expect(given).toBe(known.profile);
+      }),
+    );
+  });
+
+  test('with decisions on deals is that of its parts, and names the drivers that the explanation names', () => {
+    const change = fc.record({
+      deal_id: fc.constantFrom('D-1', 'D-2'),
+      reason: fc.constantFrom(
+        'deal_rule' as const,
+        'deal_rule' as const,
+        'held_by_ruleset' as const,
+        'deal' as const,
+      ),
+      rule: fc.constantFrom('won', 'large'),
+      points: fc.constantFrom(-20, -10, 10, 20),
+    });
+    const changes = fc.array(change, { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(changes, { minLength: 1, maxLength: 8 }), fc.nat(7), (all, cut) => {
+        let previous = 0;
+        const log = all.map((some): records.ScoreAdjusted => {
+          const one = profileScored('ada', 'won', {
+            previous,
+            points: some.reduce((sum, { points }) => sum + points, 0),
+          });
+          previous = one.score;
+          const adjustments = some.map(({ deal_id, reason, rule, points }) => ({
+            ...{ deal_id, reason, points },
+            ...(reason !== 'deal' && { ruleset_id: idOf('deal ruleset') }),
+            ...(reason === 'deal_rule' && { rule_id: idOf(rule), rule_version: 1 }),
+          }));
+          return { ...one, score_type: 'deal', adjustments };
+        });
+        const from = Math.min(cut, log.length - 1);
+        const after = accountOf(log.slice(from), from);
+        if (!after) throw new Error('there is a decision');
+        const configuration = emptyConfiguration(ouId);
+        const drivers = (account: LeadAccount | null) =>
+          dealDriversOf(account?.deal ? givenForDeals(account.deal.points) : [], configuration);
+        const explained = explainDeals(
+          { id: idOf('ada'), name: 'Ada', score: previous },
+          ...([
+            log,
+            configuration,
+            configuration,
+            { at: '2027-01-01T00:00:00.000Z', range_hours: 1 },
+          ] as const),
+        );
+        expect(explained).toMatchObject({ score: previous, unattributed: 0 });
+        expect(drivers(accountOf(log))).toEqual(explained.top_drivers);
+        expect(drivers(joinAccounts(accountOf(log.slice(0, from)), after))).toEqual(explained.top_drivers);
       }),
     );
   });

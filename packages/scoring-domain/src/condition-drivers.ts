@@ -22,19 +22,40 @@ export function profileDriversOf(
   });
 }
 
-/** The same of the deals of a lead: a rule that several deals meet is named once. */
+/**
+ * The rules that give a lead deal points: one driver for each rule and weight, whose count is the number of deals.
+ * @param given a rule comes once for each deal that meets it
+ */
 export function dealDriversOf(
   given: readonly GivenPoints[],
   configuration: ScoringConfiguration,
 ): ConditionDriver[] {
-  return driversOfGiven(given, configuration, {
+  return driversOfGiven(countedByWeight(given), configuration, {
     rules: (configuration.deals ?? noDeals).rules,
     event_type: dealEventType,
   });
 }
 
+/** By rule and points, each with the latest version of the rule. */
+function countedByWeight(given: readonly GivenPoints[]): CountedPoints[] {
+  const byWeight = new Map<string, CountedPoints>();
+  for (const one of given) {
+    const name = `${one.rule_id} ${String(one.points)}`;
+    const { count = 0, rule_version = 0 } = byWeight.get(name) ?? {};
+    byWeight.set(name, {
+      ...one,
+      count: count + 1,
+      rule_version: Math.max(rule_version, one.rule_version),
+    });
+  }
+  return [...byWeight.values()];
+}
+
+/** Points that a rule gives, and how often. */
+type CountedPoints = GivenPoints & { readonly count?: number };
+
 function driversOfGiven(
-  given: readonly GivenPoints[],
+  given: readonly CountedPoints[],
   configuration: ScoringConfiguration,
   { rules, event_type }: { rules: ReadonlyMap<string, ConditionRule>; event_type: string },
 ): ConditionDriver[] {
@@ -50,7 +71,10 @@ function driversOfGiven(
 
 export function largestFirst(drivers: Iterable<ConditionDriver>): ConditionDriver[] {
   return [...drivers].sort(
-    (one, other) => Math.abs(other.total) - Math.abs(one.total) || (one.rule_id < other.rule_id ? -1 : 1),
+    (one, other) =>
+      Math.abs(other.total) - Math.abs(one.total) ||
+      other.weight - one.weight ||
+      (one.rule_id < other.rule_id ? -1 : 1),
   );
 }
 
@@ -59,16 +83,17 @@ export function driverOf(
     rule_id,
     rule_version,
     points,
+    count = 1,
     event_type,
-  }: Pick<GivenPoints, 'rule_id' | 'rule_version' | 'points'> & { event_type: string },
+  }: Pick<CountedPoints, 'rule_id' | 'rule_version' | 'points' | 'count'> & { event_type: string },
   rule: WordsOfRule | undefined,
 ): ConditionDriver {
   return {
     rule_id,
     event_type,
-    count: 1,
+    count,
     weight: points,
-    total: points,
+    total: count * points,
     ...(rule?.filter_label !== undefined && { filter_label: rule.filter_label }),
     ...(rule?.label !== undefined && { label: rule.label }),
     rule_version,
@@ -87,22 +112,37 @@ export function activeWeights(
     .map(({ weight }) => ({ event_type, weight }));
 }
 
+/** The words for what meets a rule, and for the weight by which the rule then counts. */
+export interface SubjectWords {
+  readonly subject: string;
+  readonly weight: string;
+}
+
+export interface WordedChange {
+  readonly points: number;
+  /** 0: points are taken back. */
+  readonly counted?: number | undefined;
+  /** Why points are taken back: 0 where the rule is no longer met, 1 where it is. */
+  readonly matched?: number | undefined;
+}
+
 /**
  * `+20: the profile began to meet "Decision maker" (title contains "vp").`
- * @param subject what meets the rule
- * @param before the points that the rule gave it
+ * @param before the points that the rule gave the subject
  */
 export function changeInWords(
-  subject: string,
-  { points, matched }: { points: number; matched?: number | undefined },
+  { subject, weight }: SubjectWords,
+  { points, counted, matched }: WordedChange,
   before: number,
   rule: WordsOfRule | undefined,
 ): string {
   const sign = signed(points);
   const name = nameOfRule(rule);
-  if (before === 0) return `${sign}: ${subject} began to meet ${name}.`;
-  if (before + points !== 0)
-    return `${sign}: the weight of ${name} was changed from ${String(before)} to ${String(before + points)}.`;
+  const after = before + points;
+  // A change with `counted` 0 takes points back even if no recorded decision gave them.
+  if (counted !== 0 && before === 0) return `${sign}: ${subject} began to meet ${name}.`;
+  if (counted !== 0 && after !== 0)
+    return `${sign}: ${weight} of ${name} was changed from ${String(before)} to ${String(after)}.`;
   switch (matched) {
     case 0:
       return `${sign}: ${subject} no longer meets ${name}.`;

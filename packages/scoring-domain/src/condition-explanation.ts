@@ -3,9 +3,11 @@ import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ConditionRule } from './condition-rules.js';
 import { activeWeights, type ConditionDriver } from './condition-drivers.js';
 import type { ScoringConfiguration } from './configuration.js';
+import { heldInWords, otherReasons } from './explained-adjustments.js';
 import type { ExplainedLead } from './explanation.js';
 
 type ScoreExplanation = routeDeclarations.ScoreExplanation;
+type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
 
 /** A recorded decision on a profile or deal score. */
 export type ConditionDecision = Pick<
@@ -20,7 +22,7 @@ export interface ExplainedConditions<Entry> {
   readonly listed: number;
   /** The largest first. */
   readonly drivers: readonly ConditionDriver[];
-  readonly adjustments: NonNullable<ScoreExplanation['adjustments']>;
+  readonly adjustments: readonly Adjustment[];
   /** In the explained range, the oldest first. */
   readonly entries: readonly Entry[];
 }
@@ -47,7 +49,7 @@ export function commonExplanation(
     lead_name: name,
     score,
     top_drivers: drivers.slice(0, shownDrivers),
-    ...(adjustments.length > 0 && { adjustments }),
+    ...(adjustments.length > 0 && { adjustments: [...adjustments] }),
     snapshot: activeWeights(rules.values(), rulesets, { event_type, maximum: shownDrivers }),
     decay_applied: 0,
     range_hours,
@@ -56,4 +58,46 @@ export function commonExplanation(
     entries: [],
     entries_total: entries.length,
   };
+}
+
+/** The sum of points of one reason that no rule gave. */
+export type OtherSum = Omit<Adjustment, 'text' | 'label'>;
+
+/** Adds points to the sum of this name, and deletes a sum of 0. */
+export function addToSum<Name>(
+  sums: Map<Name, OtherSum>,
+  name: Name,
+  more: Omit<OtherSum, 'count'> & { readonly count?: number },
+): void {
+  const known = sums.get(name) ?? { points: 0, count: 0, last_at: more.last_at };
+  const sum = {
+    ...more,
+    points: known.points + more.points,
+    count: known.count + (more.count ?? 1),
+    last_at: known.last_at > more.last_at ? known.last_at : more.last_at,
+  };
+  if (sum.points === 0) sums.delete(name);
+  else sums.set(name, sum);
+}
+
+/**
+ * The sums in words, the largest first.
+ * @param noun what the limits of rulesets are of
+ */
+export function sumsInWords(
+  sums: Iterable<OtherSum>,
+  configuration: ScoringConfiguration,
+  noun: 'lead' | 'deal',
+): Adjustment[] {
+  return Array.from(sums, (sum): Adjustment => {
+    switch (sum.reason) {
+      case 'held_by_ruleset':
+        return heldInWords(sum, configuration, noun);
+      case 'held_at_largest_score':
+      case 'held_at_smallest_score':
+        return { ...sum, text: otherReasons[sum.reason] };
+      default:
+        return { ...sum, text: otherReasons.deal };
+    }
+  }).sort((one, other) => Math.abs(other.points) - Math.abs(one.points));
 }

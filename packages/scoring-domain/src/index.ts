@@ -14,6 +14,7 @@ export * from './decays/ticks.js';
 export * from './deal-configuration.js';
 export type { ConditionDecision } from './condition-explanation.js';
 export * from './deal-explanation.js';
+export * from './deal-points.js';
 export * from './explanation.js';
 export * from './given-points.js';
 export * from './grid.js';

@@ -7,10 +7,17 @@ import {
   nameOfRule,
   signed,
   type ConditionDriver,
+  type SubjectWords,
 } from './condition-drivers.js';
-import { commonExplanation, shownEntries, type ConditionDecision } from './condition-explanation.js';
+import {
+  addToSum,
+  commonExplanation,
+  shownEntries,
+  sumsInWords,
+  type ConditionDecision,
+  type OtherSum,
+} from './condition-explanation.js';
 import type { ScoringConfiguration } from './configuration.js';
-import { heldInWords } from './explained-adjustments.js';
 import type { ExplainedLead } from './explanation.js';
 import { levelOf } from './levels.js';
 import { startOfRange } from './moments.js';
@@ -19,7 +26,6 @@ import { ruleWordsAsOf } from './rule-words.js';
 
 type ScoreExplanation = routeDeclarations.ScoreExplanation;
 type ProfileEntry = NonNullable<ScoreExplanation['profile_entries']>[number];
-type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
 
 /**
  * Explains a profile score as of a moment. Decisions whose `decided_at` is later do not count. Drivers are the rules that give
@@ -43,7 +49,7 @@ export function explainProfile(
     score,
     listed,
     drivers: largestFirst(drivers.values()),
-    adjustments: adjustmentsOf(held, current),
+    adjustments: sumsInWords(held.values(), current, 'lead'),
     entries,
   };
   const { rules } = then.profile ?? noProfile;
@@ -60,10 +66,13 @@ export function explainProfile(
   };
 }
 
+const profileWords: SubjectWords = { subject: 'the profile', weight: 'the weight' };
+
 /** The points that decisions gave up to a moment, by what gave them. */
 interface ProfileTally {
   readonly drivers: ReadonlyMap<string, ConditionDriver>;
-  readonly held: ReadonlyMap<string, HeldSum>;
+  /** The points that the limits of rulesets hold, by ruleset. */
+  readonly held: ReadonlyMap<string, OtherSum>;
   /** The oldest first. */
   readonly entries: ProfileEntry[];
   /** Points up to the moment. */
@@ -80,7 +89,7 @@ function tallyOf(
 ): ProfileTally {
   const rules = (current.profile ?? noProfile).rules;
   const drivers = new Map<string, ConditionDriver>();
-  const held = new Map<string, HeldSum>();
+  const held = new Map<string, OtherSum>();
   const entries: ProfileEntry[] = [];
   let [listed, later] = [0, 0];
   for (const { decided_at, configuration_version, adjustments } of decisions) {
@@ -93,7 +102,8 @@ function tallyOf(
       }
       listed += points;
       if (ruleset_id === undefined) continue;
-      if (reason === 'held_by_ruleset') addHeld(held, ruleset_id, points, decided_at);
+      if (reason === 'held_by_ruleset')
+        addToSum(held, ruleset_id, { reason, ruleset_id, points, last_at: decided_at });
       if (rule_id === undefined || rule_version === undefined) continue;
       const rule = ruleWordsAsOf(current, rule_id, rule_version) ?? rules.get(rule_id);
       const before = drivers.get(rule_id)?.total ?? 0;
@@ -114,27 +124,11 @@ function tallyOf(
         configuration_version,
         words: moved.has(rule_id)
           ? `${signed(points)}: ${nameOfRule(rule)} moved to another ruleset.`
-          : changeInWords('the profile', adjustment, before, rule),
+          : changeInWords(profileWords, adjustment, before, rule),
       });
     }
   }
   return { drivers, held, entries, listed, later };
-}
-
-type HeldSum = Pick<Adjustment, 'points' | 'count' | 'last_at'>;
-
-function addHeld(held: Map<string, HeldSum>, rulesetId: string, points: number, last_at: string): void {
-  const known = held.get(rulesetId) ?? { points: 0, count: 0 };
-  const sum = { points: known.points + points, count: known.count + 1, last_at };
-  if (sum.points === 0) held.delete(rulesetId);
-  else held.set(rulesetId, sum);
-}
-
-/** What the limits of rulesets hold back at the moment, the largest first. */
-function adjustmentsOf(held: ReadonlyMap<string, HeldSum>, current: ScoringConfiguration): Adjustment[] {
-  return [...held]
-    .map(([ruleset_id, sum]) => heldInWords({ reason: 'held_by_ruleset', ruleset_id, ...sum }, current))
-    .sort((one, other) => Math.abs(other.points) - Math.abs(one.points));
 }
 
 /** The rules that a decision takes points of in one ruleset, and gives them in another. */

@@ -9,6 +9,7 @@ import { nameOf, type LeadAccount } from '@lead-scoring/explanations';
 import {
   dealDriversOf,
   driversOf,
+  givenForDeals,
   levelsOfScore,
   profileDriversOf,
   type ScoringConfiguration,
@@ -148,7 +149,7 @@ function driversOfScore(
     case 'profile':
       return profileDriversOf(profile?.given ?? [], configuration);
     case 'deal':
-      return dealDriversOf(deal?.given ?? [], configuration);
+      return dealDriversOf(deal ? givenForDeals(deal.points) : [], configuration);
   }
 }
 
