@@ -1,7 +1,8 @@
 // The commands with which a deal sends its score to its leads: pure. Each has the whole score, so that one that comes twice changes
 // nothing, and the reasons for the difference from the score that the lead was sent before.
 import { records } from '@lead-scoring/contracts';
-import { evolveDeal } from './evolve.js';
+import { withHeldChanges, withPointChanges } from '@lead-scoring/scoring-domain';
+import { evolveDeal, heldChangesIn, ruleChangesIn } from './evolve.js';
 import type { DealEvent } from './messages.js';
 import type { Deal } from './state.js';
 
@@ -16,7 +17,7 @@ export function dealScoreCommands(
 ): records.RecordDealScore[] {
   if (event.type === 'DealScored') {
     const after = evolveDeal(before, event);
-    return after ? after.leads.flatMap((lead) => changeFor(lead, event.payload, after)) : [];
+    return after ? after.leads.flatMap((lead) => changeFor(lead, event.payload, before, after)) : [];
   }
   // A lead that has the same id later starts without the deal.
   if (!before || before.score === 0) return [];
@@ -37,13 +38,17 @@ export function dealScoreCommands(
 }
 
 /** Nothing for a lead whose deal score stays. */
-function changeFor(leadId: string, decision: records.DealScored, after: Deal): records.RecordDealScore[] {
+function changeFor(
+  leadId: string,
+  decision: records.DealScored,
+  before: Deal | null,
+  after: Deal,
+): records.RecordDealScore[] {
   const { ou_id, deal_key, deal_id, score, configuration_version, decided_at, fire_triggers } = decision;
-  const isNew = leadId === decision.lead_id;
-  const previous_score = isNew ? 0 : decision.previous_score;
+  const previous_score = leadId === decision.lead_id ? 0 : decision.previous_score;
   if (score === previous_score) return [];
-  const adjustments = isNew ? reasonsOf(after) : (decision.adjustments ?? []);
-  const isTold = adjustments.length > 0 && adjustments.length <= records.maximumToldAdjustments;
+  const adjustments = reasonsFor(previous_score, decision, before, after);
+  const isWhole = adjustments.length === 0 || adjustments.length > records.maximumToldAdjustments;
   return [
     {
       ou_id,
@@ -53,15 +58,41 @@ function changeFor(leadId: string, decision: records.DealScored, after: Deal): r
       previous_score,
       score,
       configuration_version,
-      ...(isTold && { adjustments }),
+      ...(!isWhole && { adjustments }),
       decided_at,
       fire_triggers,
     },
   ];
 }
 
-/** All that makes the score of a deal. */
-function reasonsOf({ given, held }: Deal): records.DealAdjustment[] {
+/**
+ * The reasons of a change; none where the deal has to count as a whole. A lead keeps no reasons of a deal with a score of 0, so the
+ * next change from 0 has all reasons of the score.
+ */
+function reasonsFor(
+  previousScore: number,
+  { score, adjustments = [] }: records.DealScored,
+  before: Deal | null,
+  after: Deal,
+): records.DealAdjustment[] {
+  const { given, held, unsent = [] } = after;
+  if (previousScore === 0)
+    return unsent.length > records.maximumToldAdjustments ? [] : reasonsOf(sentPointsOf(after));
+  // The points of the remaining rules and limits add up to 0: as a whole, they leave the lead no reasons.
+  if (score === 0 && given.length + held.length > 0) return [];
+  return [...(before?.unsent ?? []), ...adjustments];
+}
+
+/** The points of a deal without the changes that its leads were not sent. */
+export function sentPointsOf({ given, held, unsent = [] }: Deal): Pick<Deal, 'given' | 'held'> {
+  const taken = unsent.map((one) => ({ ...one, points: -one.points }));
+  return {
+    given: withPointChanges(given, ruleChangesIn(taken)),
+    held: withHeldChanges(held, heldChangesIn(taken)),
+  };
+}
+
+function reasonsOf({ given, held }: Pick<Deal, 'given' | 'held'>): records.DealAdjustment[] {
   return [
     ...given.map(({ rule_id, rule_version, ruleset_id, points }) => ({
       reason: 'deal_rule' as const,

@@ -5,7 +5,7 @@ import { heldInRange } from '@lead-scoring/scoring-domain';
 import { adjustedLead } from '../leads/fold-adjusted.js';
 import { leadName } from '../leads/lead-batch.js';
 import type { Lead } from '../leads/state.js';
-import { dealScoreOf, sumOf, withDealAdjustments } from './lead-deal-score-model.js';
+import { dealScoreOf, sumOf, withDealAdjustments, type LeadDeals } from './lead-deal-score-model.js';
 
 /** Of one record: more are divided among consecutive records. The others that a record takes keep the sum in its range. */
 const maximumAdjustments = 1_000 - dealLimits.dealsOfLead;
@@ -61,11 +61,11 @@ interface DecisionPart {
 
 function partsOf(lead: Lead, commands: readonly records.RecordDealScore[]): DecisionPart[] {
   const parts: DecisionPart[] = [];
-  let scores = lead.deal_scores ?? {};
+  let known: LeadDeals = lead;
   for (const command of commands) {
-    const adjustments = adjustmentsOf(lead, scores, command);
+    const adjustments = adjustmentsOf(lead, known, command);
     if (adjustments.length === 0) continue;
-    scores = withDealAdjustments(scores, { ou_id: command.ou_id, adjustments });
+    known = withDealAdjustments(known, { ou_id: command.ou_id, adjustments });
     const open = parts.at(-1);
     if (
       open?.last.fire_triggers === command.fire_triggers &&
@@ -81,13 +81,14 @@ function partsOf(lead: Lead, commands: readonly records.RecordDealScore[]): Deci
 /** The changes of what a deal gives the lead. Empty if the lead already has this score, or has not named the deal. */
 function adjustmentsOf(
   { deals = [] }: Lead,
-  scores: Lead['deal_scores'] & {},
+  { deal_scores = {}, whole_deals = [] }: LeadDeals,
   { deal_key, deal_id, previous_score, score, adjustments }: records.RecordDealScore,
 ): records.ScoreAdjustment[] {
-  const known = scores[deal_key] ?? 0;
+  const known = deal_scores[deal_key] ?? 0;
   const points = (score ?? 0) - known;
   if (points === 0 || !deals.includes(deal_key)) return [];
-  if (!adjustments || previous_score !== known) return [{ reason: 'deal', deal_id, points }];
+  if (!adjustments || previous_score !== known || whole_deals.includes(deal_key))
+    return [{ reason: 'deal', deal_id, points }];
   return adjustments.map((one) => ({ ...one, deal_id }));
 }
 
@@ -96,8 +97,8 @@ function decisionOf(
   { ou_id, lead_id, configuration_version, decided_at, fire_triggers }: records.RecordDealScore,
   changes: readonly records.ScoreAdjustment[],
 ): records.ScoreAdjusted {
-  const before = lead.deal_scores ?? {};
-  const after = withDealAdjustments(before, { ou_id, adjustments: [...changes] });
+  const { deal_scores: before = {} } = lead;
+  const { deal_scores: after } = withDealAdjustments(lead, { ou_id, adjustments: [...changes] });
   const [previous_score, score] = [dealScoreOf(before), dealScoreOf(after)];
   const held = { before: previous_score - sumOf(before), after: score - sumOf(after) };
   return {

@@ -1,9 +1,12 @@
 // Folds the decisions on a deal: pure.
-import type { records } from '@lead-scoring/contracts';
-import { withHeldChanges } from '@lead-scoring/scoring-domain';
+import { records } from '@lead-scoring/contracts';
+import { withHeldChanges, type HeldPoints } from '@lead-scoring/scoring-domain';
 import { withPointChanges, type GivenPoints } from '../condition-rules/points-model.js';
 import type { DealEvent } from './messages.js';
 import type { Deal } from './state.js';
+
+/** One more than the reasons that a command to a lead can have: the deal then counts as a whole. */
+const maximumUnsent = records.maximumToldAdjustments + 1;
 
 /** @param deal null before the first decision, and after a removal */
 export function evolveDeal(deal: Deal | null, { type, payload }: DealEvent): Deal | null {
@@ -33,19 +36,19 @@ function newDeal({ ou_id, deal_key, deal_id, decided_at }: records.DealScored): 
 }
 
 function withDecision(
-  deal: Deal,
-  { lead_id, changes = [], adjustments = [], score, decided_at }: records.DealScored,
+  { unsent, ...deal }: Deal,
+  { lead_id, changes = [], adjustments = [], previous_score, score, decided_at }: records.DealScored,
 ): Deal {
+  const isSent = score !== previous_score || score === 0;
+  const stillUnsent = isSent ? [] : [...(unsent ?? []), ...adjustments].slice(0, maximumUnsent);
   return {
     ...deal,
     fields: withDealChanges(deal.fields, changes),
     leads: lead_id === undefined ? deal.leads : [...deal.leads, lead_id],
-    given: withPointChanges(deal.given, adjustments.flatMap(ruleChange)),
-    held: withHeldChanges(
-      deal.held,
-      adjustments.filter(({ reason }) => reason === 'held_by_ruleset'),
-    ),
+    given: withPointChanges(deal.given, ruleChangesIn(adjustments)),
+    held: withHeldChanges(deal.held, heldChangesIn(adjustments)),
     score,
+    ...(stillUnsent.length > 0 && { unsent: stillUnsent }),
     updated_at: decided_at,
   };
 }
@@ -59,8 +62,18 @@ export function withDealChanges(
   return after;
 }
 
-function ruleChange({ rule_id, rule_version, ruleset_id, points }: records.DealAdjustment): GivenPoints[] {
-  return rule_id === undefined || rule_version === undefined
-    ? []
-    : [{ rule_id, rule_version, ruleset_id, points }];
+/** The changes of the points that rules give. */
+export function ruleChangesIn(adjustments: readonly records.DealAdjustment[]): GivenPoints[] {
+  return adjustments.flatMap(({ rule_id, rule_version, ruleset_id, points }) =>
+    rule_id === undefined || rule_version === undefined
+      ? []
+      : [{ rule_id, rule_version, ruleset_id, points }],
+  );
+}
+
+/** The changes of the points that limits of rulesets hold. */
+export function heldChangesIn(adjustments: readonly records.DealAdjustment[]): HeldPoints[] {
+  return adjustments
+    .filter(({ reason }) => reason === 'held_by_ruleset')
+    .map(({ ruleset_id, points }) => ({ ruleset_id, points }));
 }

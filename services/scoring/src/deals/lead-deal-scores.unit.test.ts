@@ -27,7 +27,7 @@ import { evolveDeal } from './evolve.js';
 import { dealScoreOf } from './lead-deal-score-model.js';
 import type { DealCommand } from './messages.js';
 import type { Deal } from './state.js';
-import { dealScoreCommands } from './deal-score-commands.js';
+import { dealScoreCommands, sentPointsOf } from './deal-score-commands.js';
 
 function configured(before: ScoringConfiguration, ...commands: ConfigurationCommand[]): ScoringConfiguration {
   return commands.reduce((configuration, command) => {
@@ -48,7 +48,15 @@ const configurations = [
   configured(start, updateRule('won', { weight: 70 })),
   configured(start, updateRuleset('Deals', { max_score: 60 })),
   configured(start, updateRule('large', { active: false })),
+  // The limit holds all points of the second rule that a deal meets: its score stays.
+  configured(start, updateRuleset('Deals', { max_score: 50 })),
+  // The two rules take from each other what they give.
+  configured(start, updateRule('large', { weight: -50 })),
 ];
+/** With more rules that a deal meets than a lead is sent reasons. */
+const manyRules = Array.from({ length: 60 }, (_, nth) =>
+  createDealRule(`rule ${String(nth)}`, isWon, { weight: 1 }),
+).reduce((configuration, rule) => configured(configuration, rule), start);
 
 type Happened = records.EventsIngested | records.LeadDeleted;
 type Told = records.RecordDealScore;
@@ -142,6 +150,17 @@ const [won, large] = [
   { id: 'D-1', stage: 'won' },
   { id: 'D-2', amount: 20_000 },
 ];
+
+/** The whole explanation of a lead's deal score. */
+function explained({ decisions, configuration, ...world }: World, name: string) {
+  return explainDeals(
+    { id: idOf(name), name, score: dealScoreOf(world.leads.get(idOf(name))?.deal_scores) },
+    decisions.filter(({ lead_id }) => lead_id === idOf(name)),
+    configuration,
+    configuration,
+    { at: '2027-01-01T00:00:00.000Z', range_hours: 876_000 },
+  );
+}
 
 describe('a lead is told of its deals', () => {
   test('and one decision has what all deals of a batch give, each with its reasons', () => {
@@ -239,12 +258,120 @@ describe('a lead is told of its deals', () => {
   test('a deal with a hundred leads tells each, and many reasons are told as one sum', () => {
     const names = Array.from({ length: 100 }, (_, nth) => `lead${String(nth)}`);
     const world = after(...names.map((lead) => naming(lead, [{ id: 'D-1' }])));
-    world.configuration = Array.from({ length: 60 }, (_, nth) =>
-      createDealRule(`rule ${String(nth)}`, isWon, { weight: 1 }),
-    ).reduce((configuration, rule) => configured(configuration, rule), start);
+    world.configuration = manyRules;
     world.take(naming('lead7', [won])).settle();
     expect(names.map((lead) => world.scoreOf(lead))).toEqual(names.map(() => 110));
     expect(world.decisions[0]?.adjustments).toEqual([{ reason: 'deal', deal_id: 'D-1', points: 110 }]);
+  });
+});
+
+describe('a deal that counts as a whole', () => {
+  const later = (minute: number) => ({ timestamp: new Date(Date.parse(at) + minute * 60_000).toISOString() });
+  const both = { id: 'D-1', stage: 'won', amount: 20_000 };
+  const wholeDeal = () => {
+    const world = new World();
+    world.configuration = manyRules;
+    return world.take(naming('ada', [both], later(0))).settle();
+  };
+
+  test('counts so until its score is 0: a rule that ends is no driver, and does not begin', () => {
+    const world = wholeDeal();
+    world.take(naming('ada', [{ id: 'D-1', amount: 10 }], later(1))).settle();
+    expect(explained(world, 'ada')).toMatchObject({
+      ...{ score: 110, top_drivers: [], adjustments: [{ reason: 'deal', points: 110, count: 2 }] },
+      deal_entries: [{ words: '-30: deal D-1 as a whole.' }, { words: '+140: deal D-1 as a whole.' }],
+    });
+    world.take(naming('ada', [{ id: 'D-1', stage: 'lost' }], later(2))).settle();
+    world.take(naming('ada', [{ id: 'D-1', amount: 20_000 }], later(3))).settle();
+    const now = explained(world, 'ada');
+    expect(now).toMatchObject({ score: 30, top_drivers: [{ rule_id: idOf('large'), count: 1, total: 30 }] });
+    expect(now).not.toHaveProperty('adjustments');
+    expect(world.leads.get(idOf('ada'))).not.toHaveProperty('whole_deals');
+  });
+
+  test('has what rules and limits gave before in its sum', () => {
+    const world = after(naming('ada', [both], later(0)));
+    world.configuration = configurations[2] ?? start;
+    world.take(naming('ada', [{ id: 'D-1', amount: 20_001 }], later(1))).settle();
+    expect(explained(world, 'ada')).toMatchObject({
+      top_drivers: [{ total: 50 }, { total: 30 }],
+      adjustments: [{ reason: 'held_by_ruleset', points: -20 }],
+    });
+    const command = { ou_id: ouId, lead_id: idOf('ada'), deal_key: keyOf('D-1'), deal_id: 'D-1' };
+    world.decide([
+      {
+        ...{ ...command, previous_score: 1, score: 70, configuration_version: 1 },
+        ...{ decided_at: at, fire_triggers: true },
+      },
+    ]);
+    expect(explained(world, 'ada')).toMatchObject({
+      ...{ score: 70, top_drivers: [], adjustments: [{ reason: 'deal', points: 70, count: 1 }] },
+    });
+  });
+
+  test('stays so when the lead has other events', () => {
+    const world = wholeDeal();
+    world.take(naming('ada', [{ id: 'D-2', stage: 'open' }], later(1))).settle();
+    expect(world.leads.get(idOf('ada'))).toMatchObject({ whole_deals: [keyOf('D-1')] });
+  });
+});
+
+test('points that are taken back are named so, also where no decision says that they were given', () => {
+  const taken = {
+    ...{ reason: 'deal_rule' as const, deal_id: 'D-1', rule_id: idOf('large'), rule_version: 1, points: -30 },
+    ...{ ruleset_id: idOf('Deals'), counted: 0, matched: 0 },
+  };
+  const { deal_entries } = explainDeals(
+    { id: idOf('ada'), name: 'Ada', score: -30 },
+    [{ decided_at: at, configuration_version: 1, adjustments: [taken] }],
+    ...([start, start, { at, range_hours: 1 }] as const),
+  );
+  expect(deal_entries).toMatchObject([
+    { words: '-30: deal D-1 no longer meets the rule (amount is at least 10000).' },
+  ]);
+});
+
+test('a rule that several deals meet counts once for each, by the points that it gives', () => {
+  const world = after(naming('ada', [won, { ...won, id: 'D-3' }]));
+  world.configuration = configurations[1] ?? start;
+  world.take(naming('ada', [{ ...won, id: 'D-4' }])).settle();
+  expect(explained(world, 'ada').top_drivers).toMatchObject([
+    { rule_id: idOf('won'), count: 2, weight: 50, total: 100, rule_version: 1 },
+    { rule_id: idOf('won'), count: 1, weight: 70, total: 70, rule_version: 2 },
+  ]);
+});
+
+describe('changes that leave the score of a deal as it is', () => {
+  const later = (minute: number) => ({ timestamp: new Date(Date.parse(at) + minute * 60_000).toISOString() });
+
+  test('are explained with its next change', () => {
+    const world = after(naming('ada', [{ id: 'D-1', stage: 'won' }], later(0)));
+    world.configuration = configurations[4] ?? start;
+    world.take(naming('ada', [{ id: 'D-1', amount: 20_000 }], later(1))).settle();
+    // Another lead that names the deal is sent the same reasons.
+    world.take(naming('bob', [{ id: 'D-1' }], later(1))).settle();
+    expect(world.decisions).toHaveLength(2);
+    world.take(naming('ada', [{ id: 'D-1', stage: 'lost' }], later(2))).settle();
+    for (const lead of ['ada', 'bob']) {
+      expect(explained(world, lead)).toMatchObject({
+        ...{ score: 30, unattributed: 0, top_drivers: [{ rule_id: idOf('large'), total: 30 }] },
+      });
+      expect(explained(world, lead)).not.toHaveProperty('adjustments');
+    }
+  });
+
+  test('at 0 leave nothing to explain, and the next change has all reasons', () => {
+    const world = new World();
+    world.configuration = configurations[5] ?? start;
+    world.take(naming('ada', [{ id: 'D-1', stage: 'won', amount: 20_000 }], later(0))).settle();
+    expect(world.decisions).toEqual([]);
+    world.take(naming('ada', [{ id: 'D-1', stage: 'lost' }], later(1))).settle();
+    expect(explained(world, 'ada')).toMatchObject({
+      score: -50,
+      top_drivers: [{ rule_id: idOf('large'), total: -50 }],
+    });
+    world.take(naming('ada', [{ id: 'D-1', stage: 'won' }], later(2))).settle();
+    expect(explained(world, 'ada')).toMatchObject({ score: 0, top_drivers: [] });
   });
 });
 
@@ -321,7 +448,7 @@ describe('whatever happens', () => {
       weight: 1,
       arbitrary: fc.record({
         kind: fc.constant('configured' as const),
-        nth: fc.nat(configurations.length - 1),
+        nth: fc.nat(configurations.length),
       }),
     },
   );
@@ -334,7 +461,7 @@ describe('whatever happens', () => {
       else if (one.kind === 'deleted') world.take(deleted(one.lead));
       else if (one.kind === 'decided') world.decideDeals(one.count);
       else if (one.kind === 'told') world.tell(one.size, one.times);
-      else world.configuration = configurations[one.nth] ?? start;
+      else world.configuration = configurations[one.nth] ?? manyRules;
     }
     return world.settle();
   }
@@ -361,24 +488,43 @@ describe('whatever happens', () => {
       fc.property(fc.array(living, { maxLength: 40 }), (steps) => {
         const world = lived(steps);
         for (const name of leads) {
-          const decisions = world.decisions.filter(({ lead_id }) => lead_id === idOf(name));
           const score = world.scoreOf(name);
-          const explained = explainDeals(
-            { id: idOf(name), name, score },
-            decisions,
-            world.configuration,
-            world.configuration,
-            { at: '2027-01-01T00:00:00.000Z', range_hours: 876_000 },
-          );
-          expect(explained).toMatchObject({ score, unattributed: 0, level: null, score_type: 'deal' });
+          const found = explained(world, name);
+          expect(found).toMatchObject({ score, unattributed: 0, level: null, score_type: 'deal' });
           const sum = (all: readonly { points: number }[] = []) =>
             all.reduce((total, { points }) => total + points, 0);
-          expect(sum(explained.deal_entries)).toBe(score);
-          const ofRules = explained.top_drivers.reduce((total, driver) => total + driver.total, 0);
-          expect(ofRules + sum(explained.adjustments)).toBe(score);
+          expect(sum(found.deal_entries)).toBe(score);
+          const ofRules = found.top_drivers.reduce((total, driver) => total + driver.total, 0);
+          expect(ofRules + sum(found.adjustments)).toBe(score);
         }
       }),
       { numRuns: 200 },
+    );
+  });
+
+  test('a driver is what its rule gives now for the deals with reasons, and its total is its count times its weight', () => {
+    const living = step.filter(({ kind }) => kind !== 'deleted');
+    fc.assert(
+      fc.property(fc.array(living, { maxLength: 40 }), (steps) => {
+        const world = lived(steps);
+        for (const name of leads) {
+          const drivers = explained(world, name).top_drivers;
+          const { deal_scores = {}, whole_deals = [] } = world.leads.get(idOf(name)) ?? {};
+          const given = new Map<string, number[]>();
+          for (const deal of world.deals.values())
+            if (deal_scores[deal.key] !== undefined && !whole_deals.includes(deal.key))
+              for (const { rule_id, points } of sentPointsOf(deal).given)
+                given.set(rule_id, [...(given.get(rule_id) ?? []), points].sort());
+          const byRule = new Map<string, number[]>();
+          for (const { rule_id, count, weight, total } of drivers) {
+            expect(total).toBe(count * weight);
+            const each = Array<number>(count).fill(weight);
+            byRule.set(rule_id, [...(byRule.get(rule_id) ?? []), ...each].sort());
+          }
+          expect(byRule).toEqual(given);
+        }
+      }),
+      { numRuns: 300 },
     );
   });
 });

@@ -1,5 +1,5 @@
 // A deal: what events say of it, the leads that named it, and the points that rules give it as long as they match.
-import type { DealChange, DealFieldName, JsonObject } from '@lead-scoring/contracts';
+import type { DealChange, DealFieldName, JsonObject, records } from '@lead-scoring/contracts';
 import type { HeldPoints } from '@lead-scoring/scoring-domain';
 import type { GivenPoints } from '../condition-rules/points-model.js';
 
@@ -20,6 +20,11 @@ export interface Deal {
   readonly held: readonly HeldPoints[];
   /** The sum of the given and the held points. */
   readonly score: number;
+  /**
+   * The changes since the score last changed: they left the score as it is, so the leads get them with its next change. Absent where
+   * there are none, and where the score is 0. Kept up to one more than a command can have: then the next change has no reasons.
+   */
+  readonly unsent?: readonly records.DealAdjustment[];
   readonly created_at: string;
   readonly updated_at: string;
 }

@@ -58,6 +58,8 @@ export interface LeadDocument extends GuardedDocument {
   deals?: string[];
   /** What they give it, by their keys. */
   deal_scores?: Record<string, number>;
+  /** Keys of those that count as a whole; absent where there are none. */
+  whole_deals?: string[];
   /** Absent for a lead that counts in no account. */
   account?: LeadAccount;
   /** JSON text: what limits of rules have counted. Absent where they have counted nothing. */
@@ -133,6 +135,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
     ...(lead.profile && { profile: lead.profile }),
     ...(lead.deals && { deals: [...lead.deals] }),
     ...(lead.deal_scores && { deal_scores: { ...lead.deal_scores } }),
+    ...(lead.whole_deals && { whole_deals: [...lead.whole_deals] }),
     ...(lead.account && { account: lead.account }),
     partition,
     ...(lead.limit_uses && { limit_uses: JSON.stringify(lead.limit_uses) }),
@@ -156,6 +159,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     profile,
     deals,
     deal_scores,
+    whole_deals,
     account,
     limit_uses,
   } = document;
@@ -177,6 +181,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     ...(profile && { profile }),
     ...(deals && { deals }),
     ...(deal_scores && { deal_scores }),
+    ...(whole_deals && { whole_deals }),
     ...(account && { account }),
     ...(limit_uses !== undefined && { limit_uses: JSON.parse(limit_uses) as LimitUses }),
   };

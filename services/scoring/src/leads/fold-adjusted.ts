@@ -18,7 +18,7 @@ export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset
 export function adjustedLead(lead: Lead, decision: records.ScoreAdjusted): Lead {
   if (decision.score_type === 'profile') return { ...lead, profile: foldedProfile(lead, decision) };
   if (decision.score_type === 'deal')
-    return { ...lead, deal_scores: withDealAdjustments(lead.deal_scores, decision) };
+    return { ...withoutWholeDeals(lead), ...withDealAdjustments(lead, decision) };
   const { score, previous_score, adjustments, decided_at, reset_id } = decision;
   const isReset = resetsScore(decision);
   const decay = decayAfterAdjusted(lead.decay, decision);
@@ -32,6 +32,12 @@ export function adjustedLead(lead: Lead, decision: records.ScoreAdjusted): Lead 
       }),
     ...(decay && { decay }),
   };
+}
+
+function withoutWholeDeals(lead: Lead): Lead {
+  const kept: { -readonly [Key in keyof Lead]: Lead[Key] } = { ...lead };
+  delete kept.whole_deals;
+  return kept;
 }
 
 /** After a reset, limits of rules begin anew. */

@@ -38,6 +38,7 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
     ...(profile && { profile }),
     ...(deals && { deals }),
     ...(lead?.deal_scores && { deal_scores: lead.deal_scores }),
+    ...(lead?.whole_deals && { whole_deals: lead.whole_deals }),
     ...(lead?.account && { account: lead.account }),
   };
 }

@@ -2,12 +2,12 @@
 import { leadFieldNames, type Alias, type LeadFieldName, type LeadFields } from '@lead-scoring/contracts';
 import type { LeadDecay } from '@lead-scoring/scoring-domain';
 import type { LeadAccount } from '../accounts/contribution-model.js';
-import type { LeadDealScores } from '../deals/lead-deal-score-model.js';
+import type { LeadDeals } from '../deals/lead-deal-score-model.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { RulesetScores } from '@lead-scoring/scoring-domain';
 
-export interface Lead {
+export interface Lead extends LeadDeals {
   readonly id: string;
   readonly ou_id: string;
   readonly aliases: readonly Alias[];
@@ -33,8 +33,6 @@ export interface Lead {
   readonly profile?: LeadProfile;
   /** Keys of the deals that its events named; absent where there are none. */
   readonly deals?: readonly string[];
-  /** What each of them gives the lead; absent before the first gave anything. */
-  readonly deal_scores?: LeadDealScores;
   /** Absent for a lead that counts in no account. */
   readonly account?: LeadAccount;
 }
