@@ -37,6 +37,6 @@ export function scoringService({ cachedLeads, partitions, decay, ...dependencies
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 8,
+    version: 9,
   });
 }

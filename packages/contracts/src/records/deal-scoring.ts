@@ -93,6 +93,12 @@ export const dealScored = defineRecord({
       .describe('Fields with another value, or with the same value at a later time.'),
     previous_score: score,
     score,
+    score_sent: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The first decision that sends the score to the leads of the deal. With the same score before and after: the deal was scored before leads had deal scores.',
+      ),
     configuration_version: z.int().min(0).describe("The version of the OU's rules that decided."),
     adjustments: z
       .array(dealAdjustment)
@@ -106,7 +112,7 @@ export const dealScored = defineRecord({
 });
 export type DealScored = PayloadOf<typeof dealScored>;
 
-/** The most adjustments that a `RecordDealScore` names for one change of a deal; it sends more as one sum. */
+/** The most adjustments that a `RecordDealScore` names for one change of a deal. With more, the deal counts as a whole. */
 export const maximumToldAdjustments = 50;
 
 export const recordDealScore = defineRecord({
@@ -114,14 +120,14 @@ export const recordDealScore = defineRecord({
   topic: 'scoring.commands',
   key: 'lead_id',
   description:
-    "A deal that the lead named has another score. Sent by the partition of the deal, in the transaction of the deal's decision, to each of its leads.",
+    "A deal that the lead named has another score, or one that the lead was not sent yet. Sent by the partition of the deal, in the transaction of the deal's decision, to each of its leads.",
   mayWait: true,
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,
     deal_key: dealIdentity.deal_key,
     deal_id: dealIdentity.deal_id,
-    previous_score: score.describe('What the lead was told before.'),
+    previous_score: score.describe('The score that the lead was sent before.'),
     score: score.nullable().describe('null: the deal counts for the lead no more.'),
     configuration_version: z.int().min(0).describe("The version of the OU's rules that decided."),
     adjustments: z

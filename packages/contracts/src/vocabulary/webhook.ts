@@ -43,8 +43,8 @@ export const notificationDriver = z
   .strictObject({
     rule_id: id,
     event_type: eventType,
-    count: z.int().min(1).describe('Events attributed to the rule.'),
-    weight: z.int().describe('Points per event.'),
+    count: z.int().min(1).describe('Events attributed to the rule; of a deal score, deals that meet it.'),
+    weight: z.int().describe('Points per event, or per deal.'),
     total: z.int().describe('count multiplied by weight.'),
     filter_label: z.string().max(200).optional().describe('The attribute filter in words, shortened.'),
     label: z.string().max(200).optional(),

@@ -6,12 +6,12 @@ import { outgoing } from '@lead-scoring/event-log';
 import { noDeals, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { compileConditionRules } from '../condition-rules/rules-model.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
+import { commandsOfDecision } from './deal-score-commands.js';
 import { decideDeal, type DealRules } from './decide.js';
 import { storedDeals } from './documents.js';
 import { evolveDeal } from './evolve.js';
 import { dealCommands, dealEvents, type DealCommand, type DealEvent } from './messages.js';
 import type { Deal } from './state.js';
-import { dealScoreCommands } from './deal-score-commands.js';
 
 interface Deals extends AggregateShape {
   state: Deal | null;
@@ -27,7 +27,7 @@ export interface DealsDependencies {
 
 /** Deals that a partition keeps in memory. */
 const cachedDeals = 2_000;
-/** Commands to leads in one transaction: a decision has at most one for each of a deal's 100 leads. */
+/** Commands to leads in one transaction: a decision has at most two for each of a deal's 100 leads. */
 const maximumCommands = 5_000;
 
 export function dealAggregate({ configurations }: DealsDependencies) {
@@ -45,7 +45,7 @@ export function dealAggregate({ configurations }: DealsDependencies) {
     decide: (command, deal, rules) => {
       const ofUnit = rules.get(command.payload.ou_id) ?? noRules;
       const events = decideDeal(command, deal, ofUnit);
-      const commands = events.flatMap((event) => dealScoreCommands(deal, event, ofUnit.version));
+      const commands = commandsOfDecision(deal, events, ofUnit.version);
       return { outcome: 'unanswered', events, commands: commands.map(commandRecord) };
     },
     maximumCommands,

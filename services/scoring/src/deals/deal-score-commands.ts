@@ -7,10 +7,25 @@ import type { DealEvent } from './messages.js';
 import type { Deal } from './state.js';
 
 /**
- * @param before the deal before the event; null where it was not there
+ * The commands of the events of a decision.
+ * @param before the deal before them; null where it was not there
  * @param version of the OU's rules that decided
  */
-export function dealScoreCommands(
+export function commandsOfDecision(
+  before: Deal | null,
+  events: readonly DealEvent[],
+  version: number,
+): records.RecordDealScore[] {
+  let deal = before;
+  return events.flatMap((event) => {
+    const commands = dealScoreCommands(deal, event, version);
+    deal = evolveDeal(deal, event);
+    return commands;
+  });
+}
+
+/** @param before the deal before the event */
+function dealScoreCommands(
   before: Deal | null,
   event: DealEvent,
   version: number,
@@ -37,7 +52,7 @@ export function dealScoreCommands(
   ];
 }
 
-/** Nothing for a lead whose deal score stays. */
+/** Nothing for a lead that was sent this score. */
 function changeFor(
   leadId: string,
   decision: records.DealScored,
@@ -45,7 +60,8 @@ function changeFor(
   after: Deal,
 ): records.RecordDealScore[] {
   const { ou_id, deal_key, deal_id, score, configuration_version, decided_at, fire_triggers } = decision;
-  const previous_score = leadId === decision.lead_id ? 0 : decision.previous_score;
+  const isFirst = decision.score_sent === true || leadId === decision.lead_id;
+  const previous_score = isFirst ? 0 : decision.previous_score;
   if (score === previous_score) return [];
   const adjustments = reasonsFor(previous_score, decision, before, after);
   const isWhole = adjustments.length === 0 || adjustments.length > records.maximumToldAdjustments;

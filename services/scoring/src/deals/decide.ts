@@ -34,8 +34,12 @@ function recordDeal(command: records.RecordDeal, deal: Deal | null, rules: DealR
   const changes = command.changes.filter((change) => supersedes(change, fields[change.field]));
   const lead_id = newLead(command.lead_id, leads);
   const adjustments = adjustmentsOf(deal, { id: deal_id, fields: withDealChanges(fields, changes) }, rules);
-  if (deal && changes.length === 0 && lead_id === undefined && adjustments.length === 0) return [];
+  const unsent = unsentScore(command, deal, rules);
+  if (deal && changes.length === 0 && lead_id === undefined && adjustments.length === 0) return unsent;
+  const score = previous_score + sumOfPoints(adjustments);
+  const isFirstSent = !deal?.score_sent && previous_score === 0 && score !== 0;
   return [
+    ...unsent,
     {
       type: 'DealScored',
       payload: {
@@ -46,11 +50,40 @@ function recordDeal(command: records.RecordDeal, deal: Deal | null, rules: DealR
         ...(lead_id !== undefined && { lead_id }),
         ...(changes.length > 0 && { changes }),
         previous_score,
-        score: previous_score + sumOfPoints(adjustments),
+        score,
+        ...(isFirstSent && { score_sent: true }),
         configuration_version: rules.version,
         ...(adjustments.length > 0 && { adjustments }),
         decided_at,
         fire_triggers,
+      },
+    },
+  ];
+}
+
+/**
+ * The decision that sends its score to the leads of a deal that was scored before leads had deal scores. It fires no triggers,
+ * because the points are not new.
+ */
+function unsentScore(
+  { ou_id, deal_key, deal_id, decided_at }: records.RecordDeal,
+  deal: Deal | null,
+  { version }: DealRules,
+): DealEvent[] {
+  if (!deal || deal.score_sent || deal.score === 0) return [];
+  return [
+    {
+      type: 'DealScored',
+      payload: {
+        ou_id,
+        deal_key,
+        deal_id,
+        previous_score: deal.score,
+        score: deal.score,
+        score_sent: true,
+        configuration_version: version,
+        decided_at,
+        fire_triggers: false,
       },
     },
   ];

@@ -37,7 +37,15 @@ function newDeal({ ou_id, deal_key, deal_id, decided_at }: records.DealScored): 
 
 function withDecision(
   { unsent, ...deal }: Deal,
-  { lead_id, changes = [], adjustments = [], previous_score, score, decided_at }: records.DealScored,
+  {
+    lead_id,
+    changes = [],
+    adjustments = [],
+    previous_score,
+    score,
+    score_sent,
+    decided_at,
+  }: records.DealScored,
 ): Deal {
   const isSent = score !== previous_score || score === 0;
   const stillUnsent = isSent ? [] : [...(unsent ?? []), ...adjustments].slice(0, maximumUnsent);
@@ -48,6 +56,7 @@ function withDecision(
     given: withPointChanges(deal.given, ruleChangesIn(adjustments)),
     held: withHeldChanges(deal.held, heldChangesIn(adjustments)),
     score,
+    ...(score_sent && { score_sent }),
     ...(stillUnsent.length > 0 && { unsent: stillUnsent }),
     updated_at: decided_at,
   };

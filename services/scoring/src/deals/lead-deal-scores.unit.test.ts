@@ -11,6 +11,7 @@ import fc from 'fast-check';
 import { compileConditionRules } from '../condition-rules/rules-model.js';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
+import { toLead, toLeadDocument } from '../leads/documents.js';
 import { foldAdjusted } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
 import { leadName } from '../leads/lead-batch.js';
@@ -27,7 +28,7 @@ import { evolveDeal } from './evolve.js';
 import { dealScoreOf } from './lead-deal-score-model.js';
 import type { DealCommand } from './messages.js';
 import type { Deal } from './state.js';
-import { dealScoreCommands, sentPointsOf } from './deal-score-commands.js';
+import { commandsOfDecision, sentPointsOf } from './deal-score-commands.js';
 
 function configured(before: ScoringConfiguration, ...commands: ConfigurationCommand[]): ScoringConfiguration {
   return commands.reduce((configuration, command) => {
@@ -103,14 +104,35 @@ class World {
     for (const command of this.#toDeals.splice(0, count)) {
       const { deal_key } = command.payload;
       let deal = this.deals.get(deal_key) ?? null;
-      for (const event of decideDeal(command, deal, rules)) {
-        this.#toLeads.push(...dealScoreCommands(deal, event, version));
-        deal = evolveDeal(deal, event);
-      }
+      const events = decideDeal(command, deal, rules);
+      for (const { type, payload } of events)
+        if (type === 'DealScored') expect(records.dealScored.schema.safeParse(payload).error).toBeUndefined();
+      this.#toLeads.push(...commandsOfDecision(deal, events, version));
+      deal = events.reduce(evolveDeal, deal);
       if (deal) this.deals.set(deal_key, deal);
       else this.deals.delete(deal_key);
     }
     return this;
+  }
+
+  /** The deals as the version before deal scores of leads left them: scored, and nothing sent to their leads. */
+  afterEarlierVersion(): this {
+    this.decideDeals().#toLeads.length = 0;
+    return this.withUnmarkedDeals();
+  }
+
+  withUnmarkedDeals(): this {
+    for (const [key, deal] of this.deals) {
+      const unmarked: { -readonly [Key in keyof Deal]: Deal[Key] } = { ...deal };
+      delete unmarked.score_sent;
+      this.deals.set(key, unmarked);
+    }
+    return this;
+  }
+
+  /** The commands to leads that wait. */
+  get waiting(): readonly Told[] {
+    return this.#toLeads;
   }
 
   /** The commands to leads, each as often as `times` says. */
@@ -255,7 +277,7 @@ describe('a lead is told of its deals', () => {
     ]);
   });
 
-  test('a deal with a hundred leads tells each, and many reasons are told as one sum', () => {
+  test('a deal with a hundred leads tells each, and with many reasons it counts as a whole', () => {
     const names = Array.from({ length: 100 }, (_, nth) => `lead${String(nth)}`);
     const world = after(...names.map((lead) => naming(lead, [{ id: 'D-1' }])));
     world.configuration = manyRules;
@@ -312,7 +334,9 @@ describe('a deal that counts as a whole', () => {
   test('stays so when the lead has other events', () => {
     const world = wholeDeal();
     world.take(naming('ada', [{ id: 'D-2', stage: 'open' }], later(1))).settle();
-    expect(world.leads.get(idOf('ada'))).toMatchObject({ whole_deals: [keyOf('D-1')] });
+    const lead = world.leads.get(idOf('ada'));
+    expect(lead).toMatchObject({ whole_deals: [keyOf('D-1')] });
+    expect(lead && toLead(toLeadDocument(lead, 0), ouId)).toEqual(lead);
   });
 });
 
@@ -339,6 +363,51 @@ test('a rule that several deals meet counts once for each, by the points that it
     { rule_id: idOf('won'), count: 2, weight: 50, total: 100, rule_version: 1 },
     { rule_id: idOf('won'), count: 1, weight: 70, total: 70, rule_version: 2 },
   ]);
+});
+
+describe('a deal of an earlier version', () => {
+  const later = (minute: number) => ({ timestamp: new Date(Date.parse(at) + minute * 60_000).toISOString() });
+  const earlier = () =>
+    new World()
+      .take(naming('ada', [won], later(0)), naming('bob', [{ id: 'D-1' }], later(0)))
+      .afterEarlierVersion();
+
+  test('counts for all of its leads, with its reasons, from the next mention on, and fires no triggers for it', () => {
+    const world = earlier();
+    world.take(naming('ada', [{ id: 'D-1' }], later(1))).settle();
+    expect(world.decisions).toMatchObject(
+      ['ada', 'bob'].map((lead) => ({
+        ...{ lead_id: idOf(lead), previous_score: 0, score: 50, fire_triggers: false },
+        adjustments: [{ reason: 'deal_rule', rule_id: idOf('won'), points: 50 }],
+      })),
+    );
+    world.take(naming('bob', [{ id: 'D-1' }], later(2))).decideDeals();
+    expect(world.waiting).toEqual([]);
+  });
+
+  test('that the mention changes counts as it was before, and then with the change', () => {
+    const world = earlier();
+    world.take(naming('ada', [{ id: 'D-1', amount: 20_000 }], later(1))).settle();
+    expect(explained(world, 'bob')).toMatchObject({
+      ...{ score: 80, top_drivers: [{ total: 50 }, { total: 30 }] },
+      deal_entries: [{ points: 30 }, { points: 50 }],
+    });
+    expect(explained(world, 'bob')).not.toHaveProperty('adjustments');
+  });
+
+  test('whose score its leads know changes nothing', () => {
+    const world = after(naming('ada', [won], later(0))).withUnmarkedDeals();
+    world.take(naming('ada', [{ id: 'D-1' }], later(1))).settle();
+    expect(world.decisions).toHaveLength(1);
+    world.take(naming('ada', [{ id: 'D-1', amount: 20_000 }], later(2))).settle();
+    expect(explained(world, 'ada')).toMatchObject({ top_drivers: [{ total: 50 }, { total: 30 }] });
+  });
+
+  test('a deal of this version is sent to its leads only when its score changes', () => {
+    const world = after(naming('ada', [won], later(0)));
+    world.take(naming('ada', [{ id: 'D-1' }], later(1)), naming('ada', [won], later(2))).decideDeals();
+    expect(world.waiting).toEqual([]);
+  });
 });
 
 describe('changes that leave the score of a deal as it is', () => {
@@ -431,6 +500,7 @@ describe('whatever happens', () => {
         deals: fc.array(deal, { minLength: 1, maxLength: 3 }),
       }),
     },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('upgraded' as const) }) },
     {
       weight: 1,
       arbitrary: fc.record({ kind: fc.constant('deleted' as const), lead: fc.constantFrom(...leads) }),
@@ -458,6 +528,7 @@ describe('whatever happens', () => {
     for (const [minute, one] of steps.entries()) {
       const timestamp = new Date(Date.parse(at) + minute * 60_000).toISOString();
       if (one.kind === 'named') world.take(naming(one.lead, one.deals, { timestamp }));
+      else if (one.kind === 'upgraded') world.withUnmarkedDeals();
       else if (one.kind === 'deleted') world.take(deleted(one.lead));
       else if (one.kind === 'decided') world.decideDeals(one.count);
       else if (one.kind === 'told') world.tell(one.size, one.times);

@@ -20,6 +20,8 @@ export interface Deal {
   readonly held: readonly HeldPoints[];
   /** The sum of the given and the held points. */
   readonly score: number;
+  /** Its leads were sent its score. Absent before its first score, and for a deal that was scored before leads had deal scores. */
+  readonly score_sent?: true;
   /**
    * The changes since the score last changed: they left the score as it is, so the leads get them with its next change. Absent where
    * there are none, and where the score is 0. Kept up to one more than a command can have: then the next change has no reasons.
