@@ -609,7 +609,7 @@ test('no token is on any topic or in the database', async () => {
 });
 
 describe('a link to the deal score', () => {
-  /** A deal of the lead gives more or fewer points, by a rule or as a whole. */
+  /** Deals of the lead give more or fewer points: the first by a rule, the second as a whole. */
   const dealt = (
     previous_score: number,
     adjustments: readonly Omit<records.ScoreAdjusted['adjustments'][number], 'deal_id'>[],
@@ -619,7 +619,7 @@ describe('a link to the deal score', () => {
       ...profileScored('dana', 'won', { points: 0 }),
       ...{ score_type: 'deal', previous_score },
       score: adjustments.reduce((sum, { points }) => sum + points, previous_score),
-      adjustments: adjustments.map((one) => ({ ...one, deal_id: 'D-1' })),
+      adjustments: adjustments.map((one) => ({ ...one, deal_id: one.reason === 'deal' ? 'D-2' : 'D-1' })),
     },
   });
   const byRule = (points: number) => ({
@@ -657,7 +657,7 @@ describe('a link to the deal score', () => {
       adjustments: [{ reason: 'deal', points: 7 }],
       snapshot: [{ event_type: 'Deal', weight: 50 }],
       deal_entries: [
-        { deal_id: 'D-1', points: 7, words: '+7: deal D-1 as a whole.' },
+        { deal_id: 'D-2', points: 7, words: '+7: deal D-2 as a whole.' },
         { deal_id: 'D-1', words: '+50: deal D-1 began to meet "Won deal" (stage is "won").' },
       ],
     });
