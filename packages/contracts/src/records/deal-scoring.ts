@@ -113,7 +113,7 @@ export const dealScored = defineRecord({
 export type DealScored = PayloadOf<typeof dealScored>;
 
 /** The most adjustments that a `RecordDealScore` names for one change of a deal. With more, the deal counts as a whole. */
-export const maximumToldAdjustments = 50;
+export const maximumSentAdjustments = 50;
 
 export const recordDealScore = defineRecord({
   type: 'RecordDealScore',
@@ -133,7 +133,7 @@ export const recordDealScore = defineRecord({
     adjustments: z
       .array(dealAdjustment)
       .min(1)
-      .max(maximumToldAdjustments)
+      .max(maximumSentAdjustments)
       .optional()
       .describe('previous_score and these make score.'),
     decided_at: time,

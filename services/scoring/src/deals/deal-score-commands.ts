@@ -64,7 +64,7 @@ function changeFor(
   const previous_score = isFirst ? 0 : decision.previous_score;
   if (score === previous_score) return [];
   const adjustments = reasonsFor(previous_score, decision, before, after);
-  const isWhole = adjustments.length === 0 || adjustments.length > records.maximumToldAdjustments;
+  const isWhole = adjustments.length === 0 || adjustments.length > records.maximumSentAdjustments;
   return [
     {
       ou_id,
@@ -93,7 +93,7 @@ function reasonsFor(
 ): records.DealAdjustment[] {
   const { given, held, unsent = [] } = after;
   if (previousScore === 0)
-    return unsent.length > records.maximumToldAdjustments ? [] : reasonsOf(sentPointsOf(after));
+    return unsent.length > records.maximumSentAdjustments ? [] : reasonsOf(sentPointsOf(after));
   // The points of the remaining rules and limits add up to 0: as a whole, they leave the lead no reasons.
   if (score === 0 && given.length + held.length > 0) return [];
   return [...(before?.unsent ?? []), ...adjustments];

@@ -6,7 +6,7 @@ import type { DealEvent } from './messages.js';
 import type { Deal } from './state.js';
 
 /** One more than the reasons that a command to a lead can have: the deal then counts as a whole. */
-const maximumUnsent = records.maximumToldAdjustments + 1;
+const maximumUnsent = records.maximumSentAdjustments + 1;
 
 /** @param deal null before the first decision, and after a removal */
 export function evolveDeal(deal: Deal | null, { type, payload }: DealEvent): Deal | null {

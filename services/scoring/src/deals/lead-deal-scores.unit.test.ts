@@ -1,4 +1,4 @@
-// The deal scores of leads as pure functions: what deals tell their leads, what the leads decide of it, and why they have the score.
+// The deal scores of leads as pure functions: the commands of deals to their leads, the decisions of the leads, and their explanations.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import {
@@ -60,7 +60,7 @@ const manyRules = Array.from({ length: 60 }, (_, nth) =>
 ).reduce((configuration, rule) => configured(configuration, rule), start);
 
 type Happened = records.EventsIngested | records.LeadDeleted;
-type Told = records.RecordDealScore;
+type ToLead = records.RecordDealScore;
 
 /** The partitions of leads and of deals; what they send each other waits until it is delivered. */
 class World {
@@ -68,11 +68,11 @@ class World {
   readonly deals = new Map<string, Deal>();
   readonly decisions: records.ScoreAdjusted[] = [];
   readonly #toDeals: DealCommand[] = [];
-  readonly #toLeads: Told[] = [];
+  readonly #toLeads: ToLead[] = [];
   configuration = start;
   #offset = 0;
 
-  /** The leads are told later. */
+  /** Folds events of leads. The commands to their deals wait for `decideDeals`. */
   take(...happened: Happened[]): this {
     for (const payload of happened) {
       const source = { offset: (this.#offset += 1) };
@@ -131,18 +131,18 @@ class World {
   }
 
   /** The commands to leads that wait. */
-  get waiting(): readonly Told[] {
+  get waiting(): readonly ToLead[] {
     return this.#toLeads;
   }
 
-  /** The commands to leads, each as often as `times` says. */
-  tell(size = Infinity, times = 1): this {
+  /** Decides the commands to leads, `size` in a batch, each `times` times. */
+  deliver(size = Infinity, times = 1): this {
     while (this.#toLeads.length > 0)
-      this.decide(this.#toLeads.splice(0, size).flatMap((one) => Array<Told>(times).fill(one)));
+      this.decide(this.#toLeads.splice(0, size).flatMap((one) => Array<ToLead>(times).fill(one)));
     return this;
   }
 
-  decide(commands: readonly Told[]): records.ScoreAdjusted[] {
+  decide(commands: readonly ToLead[]): records.ScoreAdjusted[] {
     for (const one of commands) expect(records.recordDealScore.schema.safeParse(one).error).toBeUndefined();
     const decided = new Map<string, Lead>();
     const events = decideLeadDealScores(commands, (_, id) => this.leads.get(id) ?? null, decided);
@@ -159,7 +159,7 @@ class World {
   }
 
   settle(): this {
-    return this.decideDeals().tell();
+    return this.decideDeals().deliver();
   }
 
   scoreOf(lead: string): number {
@@ -184,7 +184,7 @@ function explained({ decisions, configuration, ...world }: World, name: string) 
   );
 }
 
-describe('a lead is told of its deals', () => {
+describe('a lead has the scores of its deals', () => {
   test('and one decision has what all deals of a batch give, each with its reasons', () => {
     const { decisions } = after(naming('ada', [won, large]));
     expect(decisions).toEqual([
@@ -206,7 +206,7 @@ describe('a lead is told of its deals', () => {
     ]);
   });
 
-  test('also one that names a deal that has its points already, and only where its score changes', () => {
+  test('also if it names a deal that has points already, and is decided only when a score changes', () => {
     const world = after(naming('ada', [won]));
     world.take(naming('bob', [{ id: 'D-1' }]), naming('bob', [{ id: 'D-9', stage: 'open' }])).settle();
     expect(world.decisions.map(({ lead_id, score }) => [lead_id, score])).toEqual([
@@ -223,18 +223,18 @@ describe('a lead is told of its deals', () => {
     const world = new World()
       .take(naming('ada', [won, large]))
       .decideDeals()
-      .tell(1, 3);
+      .deliver(1, 3);
     expect(world.decisions.map(({ score }) => score)).toEqual([50, 80]);
-    const [first] = told(new World().take(naming('ada', [won])));
+    const [first] = sentBy(new World().take(naming('ada', [won])));
     if (!first) throw new Error('there is one');
     expect(world.decide([first])).toEqual([]);
     expect(world.decide([{ ...first, deal_key: keyOf('D-7'), deal_id: 'D-7' }])).toEqual([]);
     expect(world.decide([{ ...first, lead_id: idOf('nobody') }])).toEqual([]);
   });
 
-  test('a score that it was not told of before counts as a whole', () => {
+  test('a score that does not follow from the one that it was sent before counts as a whole', () => {
     const world = after(naming('ada', [{ id: 'D-1', stage: 'open' }]));
-    const [first] = told(new World().take(naming('ada', [won])));
+    const [first] = sentBy(new World().take(naming('ada', [won])));
     if (!first) throw new Error('there is one');
     expect(world.decide([{ ...first, previous_score: 20 }])).toMatchObject([
       { previous_score: 0, score: 50, adjustments: [{ reason: 'deal', deal_id: 'D-1', points: 50 }] },
@@ -252,7 +252,7 @@ describe('a lead is told of its deals', () => {
 
   test('a sum beyond the range of scores is held in it, and comes back from there', () => {
     const world = after(naming('ada', [won, large]));
-    const [first, second] = told(new World().take(naming('ada', [won]), naming('ada', [large]))).map(
+    const [first, second] = sentBy(new World().take(naming('ada', [won]), naming('ada', [large]))).map(
       withoutReasons,
     );
     if (!first || !second) throw new Error('there are two');
@@ -277,7 +277,7 @@ describe('a lead is told of its deals', () => {
     ]);
   });
 
-  test('a deal with a hundred leads tells each, and with many reasons it counts as a whole', () => {
+  test('a deal with a hundred leads is sent to each, and with many reasons it counts as a whole', () => {
     const names = Array.from({ length: 100 }, (_, nth) => `lead${String(nth)}`);
     const world = after(...names.map((lead) => naming(lead, [{ id: 'D-1' }])));
     world.configuration = manyRules;
@@ -444,30 +444,30 @@ describe('changes that leave the score of a deal as it is', () => {
   });
 });
 
-function withoutReasons(command: Told): Told {
+function withoutReasons(command: ToLead): ToLead {
   const bare = { ...command };
   delete bare.adjustments;
   return bare;
 }
 
-/** What the deals tell once they are decided. */
-function told(world: World): Told[] {
-  const found: Told[] = [];
+/** The commands that deals send to leads once they are decided. */
+function sentBy(world: World): ToLead[] {
+  const found: ToLead[] = [];
   world.decideDeals();
   const decide = world.decide.bind(world);
   world.decide = (commands) => {
     found.push(...commands);
     return decide(commands);
   };
-  world.tell();
+  world.deliver();
   return found;
 }
 
 describe('deletion', () => {
   test('of a lead leaves nothing of its deals, also for a later lead of its alias', () => {
     const world = new World().take(naming('ada', [won])).decideDeals();
-    // What the deal told comes after the deletion and the next lead.
-    world.take(deleted('ada'), naming('ada', [{ id: 'D-1' }])).tell();
+    // The command of the deal comes after the deletion and the next lead.
+    world.take(deleted('ada'), naming('ada', [{ id: 'D-1' }])).deliver();
     world.settle();
     expect(world.leads.get(idOf('ada'))?.deal_scores ?? {}).toEqual({});
     expect(world.deals.get(keyOf('D-1'))).toMatchObject({ score: 0 });
@@ -509,7 +509,7 @@ describe('whatever happens', () => {
     {
       weight: 2,
       arbitrary: fc.record({
-        kind: fc.constant('told' as const),
+        kind: fc.constant('delivered' as const),
         size: fc.integer({ min: 1, max: 5 }),
         times: fc.integer({ min: 1, max: 2 }),
       }),
@@ -531,7 +531,7 @@ describe('whatever happens', () => {
       else if (one.kind === 'upgraded') world.withUnmarkedDeals();
       else if (one.kind === 'deleted') world.take(deleted(one.lead));
       else if (one.kind === 'decided') world.decideDeals(one.count);
-      else if (one.kind === 'told') world.tell(one.size, one.times);
+      else if (one.kind === 'delivered') world.deliver(one.size, one.times);
       else world.configuration = configurations[one.nth] ?? manyRules;
     }
     return world.settle();
