@@ -137,7 +137,10 @@ function scoresAfter(known: LeadAccount, decision: ScoreDecision): Partial<Score
   const scoreType = scoreTypeOf(decision);
   if (!('scored_events' in decision) && scoreType === 'profile')
     return {
-      profile: { score, given: withPointChanges(known.profile?.given ?? [], pointChangesIn(decision)) },
+      profile: {
+        score,
+        given: withPointChanges(known.profile?.given ?? [], pointChangesIn(decision.adjustments)),
+      },
     };
   if (!('scored_events' in decision) && scoreType === 'deal')
     return { deal: { score, points: withDealDecision(known.deal?.points ?? new Map(), decision) } };

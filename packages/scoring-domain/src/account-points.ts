@@ -1,7 +1,7 @@
 // The points of an account and what gives them, folded from the decisions on it. Pure; the caller folds each decision once.
 import type { records, RollUp } from '@lead-scoring/contracts';
-import { withPointChanges, type GivenPoints } from './given-points.js';
-import { withHeldChanges, type HeldPoints } from './held-points.js';
+import { pointChangesIn, withPointChanges, type GivenPoints } from './given-points.js';
+import { heldChangesIn, withHeldChanges, type HeldPoints } from './held-points.js';
 
 export interface AccountPoints {
   readonly score: number;
@@ -30,24 +30,7 @@ export function foldAccountPoints(
       points?.leads_points ?? 0,
     ),
     roll_up,
-    given: withPointChanges(points?.given ?? [], ruleChangesIn(adjustments)),
+    given: withPointChanges(points?.given ?? [], pointChangesIn(adjustments)),
     held: withHeldChanges(points?.held ?? [], heldChangesIn(adjustments)),
   };
-}
-
-function ruleChangesIn(adjustments: records.AccountScored['adjustments']): GivenPoints[] {
-  return adjustments.flatMap(({ reason, rule_id, rule_version, ruleset_id, points }) =>
-    reason === 'account_rule' &&
-    rule_id !== undefined &&
-    rule_version !== undefined &&
-    ruleset_id !== undefined
-      ? [{ rule_id, rule_version, ruleset_id, points }]
-      : [],
-  );
-}
-
-function heldChangesIn(adjustments: records.AccountScored['adjustments']): HeldPoints[] {
-  return adjustments.flatMap(({ reason, ruleset_id, points }) =>
-    reason === 'held_by_ruleset' && ruleset_id !== undefined ? [{ ruleset_id, points }] : [],
-  );
 }

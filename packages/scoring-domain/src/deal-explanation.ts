@@ -14,7 +14,7 @@ import { dealEventType, noDeals } from './deal-configuration.js';
 import { noPointsOfDeal, withChangesOfDeal, type PointsOfDeal } from './deal-points.js';
 import { otherReasons } from './explained-adjustments.js';
 import type { ExplainedLead } from './explanation.js';
-import type { GivenPoints } from './given-points.js';
+import { sumOfPoints, type GivenPoints } from './given-points.js';
 import { startOfRange } from './moments.js';
 import { ruleWordsAsOf } from './rule-words.js';
 
@@ -177,8 +177,7 @@ function addWhole(
   given: readonly GivenPoints[],
   { points, last_at }: { points: number; last_at: string },
 ): void {
-  let before = 0;
-  for (const one of given) before += one.points;
+  let before = sumOfPoints(given);
   for (const [ruleset, held] of others) {
     if (ruleset === null) continue;
     before += held.points;

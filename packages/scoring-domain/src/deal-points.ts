@@ -32,7 +32,7 @@ export function withChangesOfDeal(
   adjustments: readonly records.ScoreAdjustment[],
 ): PointsOfDeal {
   const whole = adjustments.findLastIndex(({ reason }) => reason === 'deal');
-  const changes = pointChangesIn({ adjustments: adjustments.slice(whole + 1) });
+  const changes = pointChangesIn(adjustments.slice(whole + 1));
   return whole < 0
     ? { ...known, given: withPointChanges(known.given, changes) }
     : { given: withPointChanges([], changes), counted_as_whole: true };

@@ -1,6 +1,4 @@
 // The points that rules with conditions give as long as they match, folded from the recorded changes. Pure.
-import type { records } from '@lead-scoring/contracts';
-
 /** The points that a rule gives. */
 export interface GivenPoints {
   readonly rule_id: string;
@@ -18,10 +16,21 @@ export interface PointChange extends GivenPoints {
   readonly matched?: number;
 }
 
-/** The changes of the points of rules in a recorded decision on a profile or deal score. */
-export function pointChangesIn({ adjustments }: Pick<records.ScoreAdjusted, 'adjustments'>): PointChange[] {
+/** An adjustment of a recorded decision on a profile, deal or account score. */
+export interface RecordedAdjustment {
+  readonly reason: string;
+  readonly points: number;
+  readonly rule_id?: string | undefined;
+  readonly rule_version?: number | undefined;
+  readonly ruleset_id?: string | undefined;
+}
+
+const reasonsOfRules: ReadonlySet<string> = new Set(['profile_rule', 'deal_rule', 'account_rule']);
+
+/** The changes of the points of rules. */
+export function pointChangesIn(adjustments: readonly RecordedAdjustment[]): GivenPoints[] {
   return adjustments.flatMap(({ reason, rule_id, rule_version, ruleset_id, points }) =>
-    (reason === 'profile_rule' || reason === 'deal_rule') &&
+    reasonsOfRules.has(reason) &&
     rule_id !== undefined &&
     rule_version !== undefined &&
     ruleset_id !== undefined

@@ -1,11 +1,19 @@
 // The points that limits of rulesets hold of what rules with conditions give: folded from recorded changes, and in words. Pure.
 import type { ScoringConfiguration } from './configuration.js';
+import type { RecordedAdjustment } from './given-points.js';
 import { grouped } from './limits.js';
 
 /** Points in a ruleset; of a limit those that keep the sum within it, negative above max_score. */
 export interface HeldPoints {
   readonly ruleset_id: string;
   readonly points: number;
+}
+
+/** The changes of the points that limits of rulesets hold. */
+export function heldChangesIn(adjustments: readonly RecordedAdjustment[]): HeldPoints[] {
+  return adjustments.flatMap(({ reason, ruleset_id, points }) =>
+    reason === 'held_by_ruleset' && ruleset_id !== undefined ? [{ ruleset_id, points }] : [],
+  );
 }
 
 /** Folds changes of what limits hold. */

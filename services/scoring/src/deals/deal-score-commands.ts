@@ -1,8 +1,13 @@
 // The commands with which a deal sends its score to its leads: pure. Each has the whole score, so that one that comes twice changes
 // nothing, and the reasons for the difference from the score that the lead was sent before.
 import { records } from '@lead-scoring/contracts';
-import { withHeldChanges, withPointChanges } from '@lead-scoring/scoring-domain';
-import { evolveDeal, heldChangesIn, ruleChangesIn } from './evolve.js';
+import {
+  heldChangesIn,
+  pointChangesIn,
+  withHeldChanges,
+  withPointChanges,
+} from '@lead-scoring/scoring-domain';
+import { evolveDeal } from './evolve.js';
 import type { DealEvent } from './messages.js';
 import type { Deal } from './state.js';
 
@@ -103,7 +108,7 @@ function reasonsFor(
 export function sentPointsOf({ given, held, unsent = [] }: Deal): Pick<Deal, 'given' | 'held'> {
   const taken = unsent.map((one) => ({ ...one, points: -one.points }));
   return {
-    given: withPointChanges(given, ruleChangesIn(taken)),
+    given: withPointChanges(given, pointChangesIn(taken)),
     held: withHeldChanges(held, heldChangesIn(taken)),
   };
 }

@@ -1,7 +1,11 @@
 // Folds the decisions on a deal: pure.
 import { records } from '@lead-scoring/contracts';
-import { withHeldChanges, type HeldPoints } from '@lead-scoring/scoring-domain';
-import { withPointChanges, type GivenPoints } from '../condition-rules/points-model.js';
+import {
+  heldChangesIn,
+  pointChangesIn,
+  withHeldChanges,
+  withPointChanges,
+} from '@lead-scoring/scoring-domain';
 import type { DealEvent } from './messages.js';
 import type { Deal } from './state.js';
 
@@ -53,7 +57,7 @@ function withDecision(
     ...deal,
     fields: withDealChanges(deal.fields, changes),
     leads: lead_id === undefined ? deal.leads : [...deal.leads, lead_id],
-    given: withPointChanges(deal.given, ruleChangesIn(adjustments)),
+    given: withPointChanges(deal.given, pointChangesIn(adjustments)),
     held: withHeldChanges(deal.held, heldChangesIn(adjustments)),
     score,
     ...(score_sent && { score_sent }),
@@ -69,20 +73,4 @@ export function withDealChanges(
   const after = { ...fields };
   for (const { field, value, at } of changes) after[field] = { value, at };
   return after;
-}
-
-/** The changes of the points that rules give. */
-export function ruleChangesIn(adjustments: readonly records.DealAdjustment[]): GivenPoints[] {
-  return adjustments.flatMap(({ rule_id, rule_version, ruleset_id, points }) =>
-    rule_id === undefined || rule_version === undefined
-      ? []
-      : [{ rule_id, rule_version, ruleset_id, points }],
-  );
-}
-
-/** The changes of the points that limits of rulesets hold. */
-export function heldChangesIn(adjustments: readonly records.DealAdjustment[]): HeldPoints[] {
-  return adjustments
-    .filter(({ reason }) => reason === 'held_by_ruleset')
-    .map(({ ruleset_id, points }) => ({ ruleset_id, points }));
 }
