@@ -46,7 +46,7 @@ export function withDeals(
 /** The deals of the leads of a batch, as far as it is decided. */
 class DealBatch {
   readonly commands: DealCommand[] = [];
-  readonly ignored: records.DealsIgnored[] = [];
+  ignored: records.DealsIgnored[] = [];
   readonly #deals = new Map<string, readonly string[]>();
 
   constructor(private readonly leadBefore: (ouId: string, leadId: string) => DealingLead | null) {}
@@ -108,6 +108,8 @@ class DealBatch {
         payload: { ou_id, deal_key, lead_id, deletion_id, removed_at },
       });
     this.#deals.set(`${ou_id}/${lead_id}`, []);
+    // On the log they would follow the deletion, and stay.
+    this.ignored = this.ignored.filter((one) => one.ou_id !== ou_id || one.lead_id !== lead_id);
   }
 
   #dealsOf(ouId: string, leadId: string): readonly string[] {

@@ -11,6 +11,7 @@ import { deleted, idOf, ingested, ouId } from '../testing/builders.js';
 import { keyOf, naming } from '../testing/deal-builders.js';
 import { viewRules } from '../testing/view-rules.js';
 import { withDeals } from './decide-batch.js';
+import { withIgnored, type Ignored } from './ignored.js';
 import type { DealCommand } from './messages.js';
 
 /** Decides batches and folds them, like a partition. */
@@ -18,6 +19,8 @@ class Partition {
   readonly leads = new Map<string, Lead>();
   readonly commands: DealCommand[] = [];
   readonly ignored: records.DealsIgnored[] = [];
+  /** Of leads that were not deleted since. */
+  listed: readonly Ignored[] = [];
   #offset = 0;
   #folded = 0;
 
@@ -44,12 +47,16 @@ class Partition {
     this.commands.push(...batch.commands);
     this.ignored.push(...batch.ignored);
     for (const event of causedEvents(batch.decided)) this.#fold(event);
+    for (const payload of batch.ignored)
+      this.listed = withIgnored(this.listed, { type: 'DealsIgnored', payload });
   }
 
   #fold({ type, payload }: CausedEvent): void {
     const { lead_id } = payload;
-    if (type === 'LeadRemoved') this.leads.delete(lead_id);
-    else {
+    if (type === 'LeadRemoved') {
+      this.leads.delete(lead_id);
+      this.listed = withIgnored(this.listed, { type, payload });
+    } else {
       expect(records.leadScored.schema.safeParse(payload).error).toBeUndefined();
       this.#folded += 1;
       this.leads.set(lead_id, foldLead(this.leads.get(lead_id) ?? null, payload, this.#folded));
@@ -116,6 +123,17 @@ test('what is no deal is recorded once for each record of events, and its events
   expect(partition.commands).toHaveLength(1);
 });
 
+test('what a lead said that was deleted in the same batch is not recorded as ignored; what it says later is', () => {
+  const partition = new Partition();
+  const [said, later] = ['spring sale', 'autumn sale'].map((deal) => naming('ada', [deal]));
+  if (!said || !later) throw new Error('there are two');
+  partition.take([said, naming('bob', ['no deal']), deleted('ada'), later]);
+  expect(partition.listed.map(({ lead_id, event_id }) => [lead_id, event_id])).toEqual([
+    [idOf('bob'), expect.any(String)],
+    [idOf('ada'), later.events[0]?.id],
+  ]);
+});
+
 test('one id names different deals in different OUs', () => {
   expect(dealKeyOf(ouId, 'D-1')).not.toBe(dealKeyOf(idOf('other OU'), 'D-1'));
 });
@@ -165,7 +183,7 @@ test('any division into batches comes to the same commands and the same leads', 
       one.take(all);
       other.take(all, sizes);
       expect(other.commands).toEqual(one.commands);
-      expect(other.ignored).toEqual(one.ignored);
+      expect(other.listed).toEqual(one.listed);
       for (const lead of ['ada', 'bob']) expect(other.deals(lead)).toEqual(one.deals(lead));
     }),
   );

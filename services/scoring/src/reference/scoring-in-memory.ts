@@ -4,16 +4,23 @@ import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import {
   emptyConfiguration,
   evolveConfiguration,
+  explainDeals,
   explainScore,
   explainsScore,
   momentOfNow,
   scoredEventsOf,
+  scoreTypeOf,
   type ConfigurationEvent,
   type ExplainedDecision,
+  type ScoreDecision,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
+import { withDeals, type BatchedDeals } from '../deals/decide-batch.js';
+import { decideLeadDealScores } from '../deals/decide-lead-deal-scores.js';
+import { dealScoreOf } from '../deals/lead-deal-score-model.js';
+import { toLead, toLeadDocument } from '../leads/documents.js';
 import { foldAdjusted } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
 import type { Lead } from '../leads/state.js';
@@ -38,15 +45,27 @@ export class ScoringInMemory {
     for (const event of decision.events) this.#append(event);
   }
 
-  /** Decides a batch, as the score policy does: with the configuration and the leads from before the batch. */
-  decide(causes: readonly LeadCause[]): void {
+  /**
+   * Decides a batch, as the score policy does: with the configuration and the leads from before the batch.
+   * @returns the decisions, and what the events say of deals
+   */
+  decide(causes: readonly LeadCause[]): BatchedDeals {
     const rules = compileRules(this.configuration);
-    const decided = decideLeads(
+    const leadBefore = (_: string, leadId: string) => this.leads.get(leadId) ?? null;
+    const batch = withDeals(
+      decideLeads(causes, leadBefore, () => rules),
       causes,
-      (_, leadId) => this.leads.get(leadId) ?? null,
-      () => rules,
+      leadBefore,
     );
-    for (const event of decided) this.#append(event);
+    if (!batch) throw new Error('the batch names too many deals');
+    for (const event of batch.decided) this.#append(event);
+    return batch;
+  }
+
+  /** Decides what deals sent to leads, a batch at a time. */
+  adjustDealScores(commands: readonly records.RecordDealScore[]): void {
+    const decided = decideLeadDealScores(commands, (_, leadId) => this.leads.get(leadId) ?? null);
+    for (const payload of decided) this.#append({ type: 'ScoreAdjusted', payload });
   }
 
   /** Resets the score of a lead; the same command again changes nothing. */
@@ -74,11 +93,17 @@ export class ScoringInMemory {
     for (const payload of ticks.events) this.#append({ type: 'ScoreAdjusted', payload });
   }
 
-  /** Forgets what is in memory, and folds the log from its beginning. */
+  /** Forgets what is in memory, and folds what the log holds as JSON from its beginning. */
   crash(): void {
     this.configuration = emptyConfiguration(ouId);
     this.leads.clear();
-    for (const [offset, event] of this.log.entries()) this.#fold(event, offset);
+    const recorded = JSON.parse(JSON.stringify(this.log)) as Recorded[];
+    for (const [offset, event] of recorded.entries()) this.#fold(event, offset);
+  }
+
+  /** Forgets the leads in memory, and loads what is stored of them. */
+  restart(): void {
+    for (const [id, lead] of this.leads) this.leads.set(id, toLead(toLeadDocument(lead, 0), ouId));
   }
 
   /** @param asked the moments of the two clocks, as GET /lead/{id}/score-explain takes them */
@@ -95,6 +120,22 @@ export class ScoringInMemory {
       known_at,
       range_hours: 876_000,
     });
+  }
+
+  /** Explains the deal score; at a past moment, where one is named. */
+  explainDeals(leadId: string, at?: string): routeDeclarations.ScoreExplanation {
+    const lead = this.leads.get(leadId);
+    if (!lead) throw new Error(`there is no lead ${leadId}`);
+    const decisions = this.#recordedOn(lead).flatMap((decision) =>
+      'scored_events' in decision || decision.score_type !== 'deal' ? [] : [decision],
+    );
+    return explainDeals(
+      { id: leadId, name: '', score: dealScoreOf(lead.deal_scores) },
+      decisions,
+      this.configuration,
+      this.configuration,
+      { at: at ?? momentOfNow(decisions, new Date(0)), range_hours: 876_000 },
+    );
   }
 
   #append(event: Recorded): void {
@@ -122,14 +163,21 @@ export class ScoringInMemory {
     }
   }
 
-  #decisionsOn({ id, first_offset }: Lead): ExplainedDecision[] {
+  /** The decisions that explain the engagement score. */
+  #decisionsOn(lead: Lead): ExplainedDecision[] {
+    return this.#recordedOn(lead)
+      .filter((decision) => scoreTypeOf(decision) === 'engagement')
+      .map((decision) => ({ ...decision, scored_events: scoredEventsOf(decision) }));
+  }
+
+  #recordedOn({ id, first_offset }: Lead): ScoreDecision[] {
     return this.log
       .slice(first_offset)
       .flatMap(({ type, payload }) =>
         (type === 'LeadScored' || type === 'ScoreAdjusted') &&
         payload.lead_id === id &&
         explainsScore(payload)
-          ? [{ ...payload, scored_events: scoredEventsOf(payload) }]
+          ? [payload]
           : [],
       );
   }
