@@ -89,6 +89,11 @@ export class ReferenceDeals {
     this.#named.set(lead, new Set(this.#named.get(lead)).add(deal));
   }
 
+  /** The deals that may give a lead points. */
+  namedBy(lead: string): string[] {
+    return [...(this.#named.get(lead) ?? [])];
+  }
+
   /** What an event said of a deal is none. */
   ignore(lead: string, event: string, at: string): void {
     this.ignored.push({ lead, event, at });
@@ -96,7 +101,7 @@ export class ReferenceDeals {
 
   /** @returns the deals that hear of it later */
   delete(lead: string): string[] {
-    const named = [...(this.#named.get(lead) ?? [])];
+    const named = this.namedBy(lead);
     this.#named.delete(lead);
     this.#lives.set(lead, this.life(lead) + 1);
     this.ignored = this.ignored.filter((one) => one.lead !== lead);

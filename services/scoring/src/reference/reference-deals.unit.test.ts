@@ -19,7 +19,7 @@ import {
   updateRule,
   updateRuleset,
 } from '../testing/builders.js';
-import { createDealRule } from '../testing/deal-builders.js';
+import { createDealRule, keyOf } from '../testing/deal-builders.js';
 import { DealsInMemory, type DealAndLead } from './deals-in-memory.js';
 import { ReferenceDeals, type DealFacts, type SaidOfDeal } from './reference-deals.js';
 import { ReferenceScoring } from './reference-scoring.js';
@@ -558,6 +558,8 @@ class Play {
       const said = this.#said(lead);
       expectSum(said);
       expect(said.score).toBe(dealScoreOf(known?.deal_scores));
+      const named = this.#reference.namedBy(lead).map(keyOf);
+      expect(named).toEqual(expect.arrayContaining(Object.keys(known?.deal_scores ?? {})));
       if (this.#isTold(lead)) this.#compareLead(lead, said);
       if (this.#isSettled()) this.#answers.push({ lead, at: timeAt(this.#clock), said });
     }
