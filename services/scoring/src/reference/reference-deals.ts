@@ -1,5 +1,6 @@
 // The scoring of deals written a second time, for tests: plain and slow, from SPEC.md, API.md and the decision on deals and not from
 // the code. It keeps everything that was said of a deal, and reads all of it anew for each answer. It imports nothing of the service.
+import { noPoints, ReferenceConditions, scoreOf, withoutZeros, type Points } from './reference-conditions.js';
 
 /** What a deal is, as conditions see it: a field without a value is absent. */
 export interface DealFacts {
@@ -14,30 +15,6 @@ export interface DealFacts {
 export type SaidOfDeal = { id: string } & {
   [Field in Exclude<keyof DealFacts, 'id'>]?: DealFacts[Field] | null;
 };
-
-/** A deal rule as a person has set it. */
-export interface ReferenceDealRule {
-  id: string;
-  ruleset: string;
-  weight: number;
-  active: boolean;
-  /** Whether a deal meets all of its conditions. */
-  meets: (deal: DealFacts) => boolean;
-}
-
-export interface ReferenceDealRuleset {
-  active: boolean;
-  min_score?: number | null;
-  max_score?: number | null;
-}
-
-/** The points of a deal: those that rules give, and those that limits of rulesets hold of them. */
-interface Points {
-  /** By rule. */
-  given: Map<string, { weight: number; ruleset: string }>;
-  /** By ruleset; negative above its max_score. */
-  held: Map<string, number>;
-}
 
 interface Link {
   lead: string;
@@ -75,8 +52,7 @@ const fieldNames = ['stage', 'amount', 'currency', 'closed_at'] as const;
 
 /** The deals and deal rules of one organisational unit. */
 export class ReferenceDeals {
-  readonly rules = new Map<string, ReferenceDealRule>();
-  readonly rulesets = new Map<string, ReferenceDealRuleset>();
+  readonly rules = new ReferenceConditions<DealFacts>();
   /** What was ignored, the oldest first. */
   ignored: { lead: string; event: string; at: string }[] = [];
   readonly #deals = new Map<string, ReferenceDeal>();
@@ -220,34 +196,12 @@ export class ReferenceDeals {
   }
 
   #due(deal: string): Points {
-    const points = noPoints();
-    const facts = this.factsOf(deal);
-    const sums = new Map<string, number>();
-    for (const { id, ruleset, weight, active, meets } of this.rules.values()) {
-      if (!active || this.rulesets.get(ruleset)?.active !== true || !meets(facts)) continue;
-      points.given.set(id, { weight, ruleset });
-      sums.set(ruleset, (sums.get(ruleset) ?? 0) + weight);
-    }
-    for (const [ruleset, sum] of sums) {
-      const { min_score, max_score } = this.rulesets.get(ruleset) ?? {};
-      const within = Math.max(min_score ?? -Infinity, Math.min(max_score ?? Infinity, sum));
-      points.held.set(ruleset, within - sum);
-    }
-    return { given: points.given, held: withoutZeros(points.held) };
+    return this.rules.due(this.factsOf(deal));
   }
 }
 
 function newDeal(): ReferenceDeal {
   return { said: [], links: [], points: noPoints(), told: noPoints(), untold: 0 };
-}
-
-const noPoints = (): Points => ({ given: new Map(), held: new Map() });
-
-function scoreOf({ given, held }: Points): number {
-  let score = 0;
-  for (const { weight } of given.values()) score += weight;
-  for (const points of held.values()) score += points;
-  return score;
 }
 
 const sizeOf = ({ given, held }: Points): number => given.size + held.size;
@@ -264,10 +218,6 @@ function changesBetween(before: Points, after: Points): number {
   }
   for (const ruleset of rulesets) if (before.held.get(ruleset) !== after.held.get(ruleset)) changes += 1;
   return changes;
-}
-
-function withoutZeros(points: ReadonlyMap<string, number>): Map<string, number> {
-  return new Map([...points].filter(([, sum]) => sum !== 0));
 }
 
 function byText(one: string, other: string): number {

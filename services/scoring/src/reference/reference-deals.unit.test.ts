@@ -1,25 +1,23 @@
 // Random histories with deals are given to the deciders and folds of leads and deals and to a second, plain scoring of deals: deals,
 // deal scores of leads and their explanations have to be equal, in whatever order the partitions hear of each other.
 import { expect, test } from '@jest/globals';
-import type { AttributeFilter, JsonValue, records } from '@lead-scoring/contracts';
+import type { JsonValue, records } from '@lead-scoring/contracts';
 import { isFullSize } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import { decideDeal } from '../deals/decide.js';
 import { dealScoreOf } from '../deals/lead-deal-score-model.js';
 import type { Deal } from '../deals/state.js';
 import type { LeadCause } from '../scores/messages.js';
+import { createRule, deleted, idOf, ingested, resetScores } from '../testing/builders.js';
+import { keyOf } from '../testing/deal-builders.js';
 import {
-  createRule,
-  createRuleset,
-  deleted,
-  deleteRule,
-  idOf,
-  ingested,
-  resetScores,
-  updateRule,
-  updateRuleset,
-} from '../testing/builders.js';
-import { createDealRule, keyOf } from '../testing/deal-builders.js';
+  createRuleStep,
+  isRuleStep,
+  RulePlay,
+  ruleSteps,
+  Tally,
+  type MeantConditions,
+} from './condition-rule-steps.js';
 import { DealsInMemory, type DealAndLead } from './deals-in-memory.js';
 import { ReferenceDeals, type DealFacts, type SaidOfDeal } from './reference-deals.js';
 import { ReferenceScoring } from './reference-scoring.js';
@@ -27,8 +25,7 @@ import { ScoringInMemory } from './scoring-in-memory.js';
 
 const histories = isFullSize ? 20_000 : 500;
 const leads = ['ada', 'grace', 'linus'];
-const [deals, manyRules] = [['D-1', 'd-1', 'D 2', '7'], 'Many'];
-const rulesets = ['Size', 'Stage'];
+const deals = ['D-1', 'd-1', 'D 2', '7'];
 const firstDay = Date.parse('2026-03-01T00:00:00.000Z');
 const timeAt = (time: number) => new Date(time).toISOString();
 const timeOf = (hour: number) => timeAt(firstDay + hour * 3_600_000);
@@ -77,7 +74,7 @@ const mention = fc
 const noDeals: JsonValue[] = ['sale', { stage: 'won' }, { id: '' }, { id: 'D-1', amount: '12k' }, ['D-1']];
 
 /** Conditions, and when a deal meets them. */
-const conditions: { written: AttributeFilter[]; meets: (deal: DealFacts) => boolean }[] = [
+const conditions: MeantConditions<DealFacts>[] = [
   {
     written: [{ field: 'stage', operator: 'equals', value: 'won' }],
     meets: ({ stage }) => stage?.toLowerCase() === 'won',
@@ -115,23 +112,8 @@ const conditions: { written: AttributeFilter[]; meets: (deal: DealFacts) => bool
     meets: ({ id }) => id.toLowerCase().startsWith('d-'),
   },
 ];
-const condition = fc.nat(conditions.length - 1);
-/** Mostly such that they add up to limits, and cancel each other. */
-const points = fc.oneof(
-  { weight: 3, arbitrary: some([10, 10, 20, -10]) },
-  { weight: 1, arbitrary: fc.integer({ min: -20, max: 20 }).filter((weight) => weight !== 0) },
-);
-const limit = (values: readonly number[], range: fc.Arbitrary<number>) =>
-  fc.oneof(some([...values, null]), fc.option(range));
-
-const rule = fc.record({
-  does: fc.constant('rule' as const),
-  ruleset: some(rulesets),
-  condition,
-  weight: points,
-  active: some([true, true, false]),
-});
 const step = fc.oneof(
+  ...ruleSteps,
   {
     weight: 10,
     arbitrary: fc.record({
@@ -152,46 +134,6 @@ const step = fc.oneof(
       fire_triggers: fc.boolean(),
       /** Decided together with the step before it, if that brought events too. */
       sameBatch: fc.boolean(),
-    }),
-  },
-  { weight: 2, arbitrary: rule },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      does: fc.constant('change rule' as const),
-      rule: fc.nat(5),
-      to: fc.oneof(
-        fc.record({ weight: points }),
-        fc.record({ condition }),
-        fc.record({ ruleset: some(rulesets) }),
-        fc.record({ active: fc.boolean() }),
-        fc.constant('deleted' as const),
-      ),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      does: fc.constant('limit' as const),
-      ruleset: some([...rulesets, manyRules]),
-      min_score: limit([-10, 0], fc.integer({ min: -20, max: 0 })),
-      max_score: limit([10, 20], fc.integer({ min: 0, max: 20 })),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      does: fc.constant('switch' as const),
-      ruleset: some([...rulesets, manyRules]),
-      active: fc.boolean(),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      does: fc.constant('many rules' as const),
-      condition,
-      isRare: some([true, false, false]),
     }),
   },
   {
@@ -235,19 +177,6 @@ interface Said {
   whole: number;
 }
 
-/** How often histories came to what is interesting. */
-class Tally {
-  readonly counts = new Map<string, number>();
-
-  add(name: string, happens = true): void {
-    this.counts.set(name, (this.counts.get(name) ?? 0) + (happens ? 1 : 0));
-  }
-
-  rarerThan(count: number): [name: string, count: number][] {
-    return [...this.counts].filter(([, one]) => one < count);
-  }
-}
-
 /** What waits on its way from a lead to a deal. */
 interface OnItsWay {
   at: string;
@@ -261,8 +190,7 @@ class Play {
   readonly #deals: DealsInMemory;
   readonly #reference = new ReferenceDeals();
   readonly #engagement = new ReferenceScoring();
-  /** Those that steps can change. */
-  readonly #rules: string[] = [];
+  readonly #rules: RulePlay<DealFacts>;
   readonly #toDeals = new Map<string, OnItsWay[]>();
   /** The steps that changed rules, and how many of them each deal has counted. */
   readonly #changes: Step['does'][] = [];
@@ -282,44 +210,36 @@ class Play {
     this.#engagement.rulesets.set('default', { active: true });
     const view = { id: 'view', ruleset: 'default', event_type: 'Page View', weight: 10, active: true };
     this.#engagement.rules.set('view', view);
-    for (const name of [...rulesets, manyRules]) {
-      this.#scoring.command(createRuleset(name, { score_type: 'deal', requested_at: this.#tick() }));
-      this.#reference.rulesets.set(name, { active: true });
-    }
+    this.#rules = new RulePlay({
+      scoring: this.#scoring,
+      reference: this.#reference.rules,
+      score_type: 'deal',
+      conditions,
+      tick: () => this.#tick(),
+    });
   }
 
   step(step: Step): void {
     if (!('sameBatch' in step && step.sameBatch)) this.#decideBatch();
     this.tally.add(step.does);
-    if (isConfiguration(step)) this.#changes.push(step.does);
+    if (isRuleStep(step)) this.#changes.push(step.does);
     const before = this.#scores();
     this.#play(step);
     const isOther = before !== this.#scores();
     if (['hear', 'tell', 'settle'].includes(step.does))
       this.tally.add(`${step.does}: a score changes`, isOther);
     else expect([step.does, isOther]).toEqual([step.does, false]);
-    if (!isConfiguration(step)) this.#compare();
+    if (!isRuleStep(step)) this.#compare();
   }
 
   #play(step: Step): void {
+    if (isRuleStep(step)) {
+      this.#rules.step(step);
+      return;
+    }
     switch (step.does) {
       case 'events':
         this.#takeEvents(step);
-        break;
-      case 'rule':
-        this.#createRule(`rule ${String(this.#rules.length)}`, step);
-        break;
-      case 'change rule':
-        this.#changeRule(step);
-        break;
-      case 'limit':
-        this.#limit(step);
-        break;
-      case 'switch':
-        this.#updateRuleset(step.ruleset, { active: step.active });
-        break;
-      case 'many rules':
-        this.#createManyRules(step);
         break;
       case 'delete':
         this.#delete(step.lead);
@@ -392,58 +312,6 @@ class Play {
     this.#scoring.reset(resetScores(lead, { reset_id: idOf(`reset ${requested_at}`), requested_at }));
     this.#engagement.reset(lead, requested_at);
     this.tally.add('a lead with points of deals is reset', this.#reference.explain(lead).score !== 0);
-  }
-
-  #createRule(id: string, { ruleset, condition: nth, weight, active }: Omit<Named<'rule'>, 'does'>): void {
-    const { written: conditions_, meets } = conditionOf(nth);
-    const more = { ruleset_id: idOf(ruleset), weight, active, requested_at: this.#tick() };
-    this.#scoring.command(createDealRule(id, conditions_, more));
-    this.#reference.rules.set(id, { id, ruleset, weight, active, meets });
-    if (ruleset !== manyRules) this.#rules.push(id);
-  }
-
-  #createManyRules({ condition: nth, isRare }: Named<'many rules'>): void {
-    if (!isRare || [...this.#reference.rules.values()].some(({ ruleset }) => ruleset === manyRules)) return;
-    for (let rule = 0; rule < 51; rule += 1)
-      this.#createRule(`many ${String(rule)}`, {
-        ruleset: manyRules,
-        condition: nth,
-        weight: 1,
-        active: true,
-      });
-  }
-
-  #changeRule({ rule, to }: Named<'change rule'>): void {
-    const known = this.#reference.rules.get(this.#rules[rule] ?? '');
-    if (!known) return;
-    const requested_at = this.#tick();
-    if (to === 'deleted') {
-      this.#scoring.command(deleteRule(known.id, { requested_at }));
-      this.#reference.rules.delete(known.id);
-    } else if ('condition' in to) {
-      const { written: conditions_, meets } = conditionOf(to.condition);
-      this.#scoring.command(updateRule(known.id, { conditions: conditions_, requested_at }));
-      known.meets = meets;
-    } else {
-      const { ruleset, ...more } = { ruleset: undefined, ...to };
-      const changes = { ...more, ...(ruleset !== undefined && { ruleset_id: idOf(ruleset) }) };
-      this.#scoring.command(updateRule(known.id, { ...changes, requested_at }));
-      Object.assign(known, to);
-    }
-  }
-
-  #limit({ ruleset, min_score, max_score }: Named<'limit'>): void {
-    // A ruleset that can give nothing is refused.
-    if (min_score !== 0 || max_score !== 0) this.#updateRuleset(ruleset, { min_score, max_score });
-  }
-
-  #updateRuleset(
-    ruleset: string,
-    more: { active?: boolean; min_score?: number | null; max_score?: number | null },
-  ) {
-    this.#scoring.command(updateRuleset(ruleset, { ...more, requested_at: this.#tick() }));
-    const known = this.#reference.rulesets.get(ruleset) ?? { active: true };
-    this.#reference.rulesets.set(ruleset, { ...known, ...more });
   }
 
   #send(lead: string, deal: string, sent: OnItsWay): void {
@@ -643,16 +511,6 @@ class Play {
   }
 }
 
-function isConfiguration({ does }: Step): boolean {
-  return ['rule', 'change rule', 'limit', 'switch', 'many rules'].includes(does);
-}
-
-function conditionOf(nth: number): (typeof conditions)[number] {
-  const found = conditions[nth];
-  if (!found) throw new Error(`there is no condition ${String(nth)}`);
-  return found;
-}
-
 function driverText(
   rule: string,
   { weight, count, total }: { weight: number; count: number; total: number },
@@ -668,7 +526,7 @@ function expectSum({ score, unattributed, drivers, held, whole }: Said): void {
 }
 
 const history = fc.record({
-  rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
+  rules: fc.array(createRuleStep, { minLength: 1, maxLength: 3 }),
   // With size max, because arrays else have a few steps, which reach little.
   steps: fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }),
   moments: fc.array(fc.nat(60), { minLength: 1, maxLength: 3 }),

@@ -5,6 +5,7 @@ import {
   emptyConfiguration,
   evolveConfiguration,
   explainDeals,
+  explainProfile,
   explainScore,
   explainsScore,
   momentOfNow,
@@ -25,6 +26,7 @@ import { foldAdjusted } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
 import type { Lead } from '../leads/state.js';
 import { decideTicks } from '../decays/decide-ticks.js';
+import { withProfiles } from '../profile/decide-batch.js';
 import { decideLeads } from '../scores/decide.js';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import { decideResets } from '../scores/resets.js';
@@ -57,9 +59,16 @@ export class ScoringInMemory {
       causes,
       leadBefore,
     );
-    if (!batch) throw new Error('the batch names too many deals');
-    for (const event of batch.decided) this.#append(event);
-    return batch;
+    const decided =
+      batch &&
+      withProfiles(batch.decided, causes, {
+        profileOf: () => rules.profile,
+        versionOf: () => rules.version,
+        leadBefore,
+      });
+    if (!batch || !decided) throw new Error('the batch is too large');
+    for (const event of decided) this.#append(event);
+    return { ...batch, decided };
   }
 
   /** Decides what deals sent to leads, a batch at a time. */
@@ -126,11 +135,23 @@ export class ScoringInMemory {
   explainDeals(leadId: string, at?: string): routeDeclarations.ScoreExplanation {
     const lead = this.leads.get(leadId);
     if (!lead) throw new Error(`there is no lead ${leadId}`);
-    const decisions = this.#recordedOn(lead).flatMap((decision) =>
-      'scored_events' in decision || decision.score_type !== 'deal' ? [] : [decision],
-    );
+    const decisions = this.#adjustmentsOf(lead, 'deal');
     return explainDeals(
       { id: leadId, name: '', score: dealScoreOf(lead.deal_scores) },
+      decisions,
+      this.configuration,
+      this.configuration,
+      { at: at ?? momentOfNow(decisions, new Date(0)), range_hours: 876_000 },
+    );
+  }
+
+  /** Explains the profile score; at a past moment, where one is named. */
+  explainProfile(leadId: string, at?: string): routeDeclarations.ScoreExplanation {
+    const lead = this.leads.get(leadId);
+    if (!lead) throw new Error(`there is no lead ${leadId}`);
+    const decisions = this.#adjustmentsOf(lead, 'profile');
+    return explainProfile(
+      { id: leadId, name: '', score: lead.profile?.score ?? 0 },
       decisions,
       this.configuration,
       this.configuration,
@@ -168,6 +189,12 @@ export class ScoringInMemory {
     return this.#recordedOn(lead)
       .filter((decision) => scoreTypeOf(decision) === 'engagement')
       .map((decision) => ({ ...decision, scored_events: scoredEventsOf(decision) }));
+  }
+
+  #adjustmentsOf(lead: Lead, scoreType: records.ScoreAdjusted['score_type']): records.ScoreAdjusted[] {
+    return this.#recordedOn(lead).flatMap((decision) =>
+      'scored_events' in decision || decision.score_type !== scoreType ? [] : [decision],
+    );
   }
 
   #recordedOn({ id, first_offset }: Lead): ScoreDecision[] {
