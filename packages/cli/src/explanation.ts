@@ -1,4 +1,4 @@
-// The explanation of a lead's score as a table whose points add up to the score.
+// The explanation of a lead's score as a table, or for an account score as a list, whose points add up to the score.
 import type { CallAnswer } from '@lead-scoring/client';
 import { plain, table } from './output.js';
 
@@ -7,26 +7,57 @@ type Explanation = CallAnswer<'explainScore'>;
 const shownEntries = 10;
 
 export function explanation(answer: Explanation): string {
-  const { score, level, range_hours, entries, entries_total, score_reset_at } = answer;
+  const { score, level, score_reset_at } = answer;
   const lines = [
-    `${plain(answer.lead_name)} has ${score} points${level ? `, level ${plain(level.name)}` : ''} (${momentOf(answer)}).`,
+    `${plain(answer.lead_name)} has ${score} points${givenFor(answer)}${level ? `, level ${plain(level.name)}` : ''} (${momentOf(answer)}).`,
     ...(score_reset_at === undefined
       ? []
       : [
           `The score was restarted from zero (${shortTime(score_reset_at)}): what was given before counts no more.`,
         ]),
     '',
-    table(partsOf(answer), [
-      { title: 'POINTS', value: ({ points }) => points, align: 'right' },
-      { title: 'HOW', value: ({ how }) => how, align: 'right' },
-      { title: 'EVENT', value: ({ event }) => event, maximum: 40 },
-      { title: 'WHY', value: ({ why }) => why, maximum: 80 },
-    ]),
+    ...(answer.score_type === 'account'
+      ? (answer.account?.reasons ?? []).map(({ words }) => plain(words))
+      : [partsTable(answer)]),
+    ...changesOf(answer),
   ];
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+/** What a score is given for; nothing for the engagement score, which is the usual one. */
+function givenFor({ score_type, account }: Explanation): string {
+  switch (score_type) {
+    case undefined:
+      return '';
+    case 'profile':
+      return ' for its profile';
+    case 'deal':
+      return ' for its deals';
+    case 'account':
+      return account ? ` for its account ${plain(account.name)}` : ': it belongs to no account';
+  }
+}
+
+function partsTable(answer: Explanation): string {
+  return table(partsOf(answer), [
+    { title: 'POINTS', value: ({ points }) => points, align: 'right' },
+    { title: 'HOW', value: ({ how }) => how, align: 'right' },
+    ...(answer.score_type === undefined
+      ? [{ title: 'EVENT', value: ({ event }: ScorePart) => event, maximum: 40 }]
+      : []),
+    { title: 'WHY', value: ({ why }) => why, maximum: 80 },
+  ]);
+}
+
+/** The newest changes of the score within the range; none of an account score, whose past is not kept. */
+function changesOf(answer: Explanation): string[] {
+  const { entries, entries_total, range_hours, profile_entries = [], deal_entries = [] } = answer;
+  const within = (total: number, one: string, several: string) =>
+    `${total > shownEntries ? `Newest ${shownEntries} of ` : ''}${total} ${total === 1 ? one : several} in the last ${range_hours} hours:`;
   if (entries.length > 0)
-    lines.push(
+    return [
       '',
-      `${entries_total > shownEntries ? `Newest ${shownEntries} of ` : ''}${entries_total} point entries in the last ${range_hours} hours:`,
+      within(entries_total, 'point entry', 'point entries'),
       table(entries.slice(0, shownEntries), [
         { title: 'TIME', value: (entry) => shortTime(entry.timestamp) },
         { title: 'POINTS', value: pointsOf, align: 'right' },
@@ -36,8 +67,17 @@ export function explanation(answer: Explanation): string {
           value: (entry) => `${entry.before_reset ? 'before the reset: ' : ''}${ruleOf(entry, answer)}`,
         },
       ]),
-    );
-  return `${lines.join('\n')}\n`;
+    ];
+  const changes = [...profile_entries, ...deal_entries];
+  if (changes.length === 0) return [];
+  return [
+    '',
+    within(changes.length, 'change', 'changes'),
+    table(changes.slice(0, shownEntries), [
+      { title: 'TIME', value: ({ decided_at }) => shortTime(decided_at) },
+      { title: 'CHANGE', value: ({ words }) => words, maximum: 100 },
+    ]),
+  ];
 }
 
 /** The explained moment, and what was known where that was asked for: `2026-01-31 09:30, as known 2026-02-01 00:00`. */
@@ -53,7 +93,8 @@ interface ScorePart {
 }
 
 /**
- * The parts of the score: points of rules within the range, other changes, points from before the range, and the sum.
+ * The parts of the score: points of rules within the range, other changes, points from before the range, and the sum. The rules of a
+ * profile or deal score are those that give points now, whenever they began to.
  */
 function partsOf(answer: Explanation): ScorePart[] {
   const drivers = answer.top_drivers.map((driver): ScorePart => ({
@@ -78,14 +119,20 @@ function partsOf(answer: Explanation): ScorePart[] {
       points: earlier,
       how: '',
       event: '',
-      why: `from events before ${range}; --hours shows more`,
+      why:
+        answer.score_type === undefined
+          ? `from events before ${range}; --hours shows more`
+          : `from changes before ${range}; --hours shows more`,
     });
   if (drivers.length === 0)
     listed.unshift({
       points: 0,
       how: '',
       event: '',
-      why: `no rule gave points in ${range}${answer.score_reset_at === undefined ? '' : ' since the reset'}`,
+      why:
+        answer.score_type === undefined
+          ? `no rule gave points in ${range}${answer.score_reset_at === undefined ? '' : ' since the reset'}`
+          : 'no rule gives points',
     });
   return [...listed, { points: answer.score, how: '', event: '', why: 'the score' }];
 }

@@ -168,3 +168,50 @@ test('a reset is named, and point entries from before it are marked', () => {
   expect(points(text)).toEqual([10, 10]);
   expect(text.match(/before the reset/g)).toHaveLength(1);
 });
+
+test('a profile score is said to be one, and its changes are listed in words', () => {
+  const text = explanation(
+    answer({
+      score_type: 'profile',
+      score: 40,
+      top_drivers: [{ ...driver(pricing, 40), label: 'Decides', filter_label: 'seniority is "vp"' }],
+      profile_entries: [
+        {
+          rule_id: pricing,
+          rule_version: 1,
+          ruleset_id: blog,
+          points: 40,
+          decided_at: at,
+          configuration_version: 1,
+          words: '+40: the profile began to meet "Decides" (seniority is "vp").',
+        },
+      ],
+    }),
+  );
+  expect(text).toContain('Ada has 40 points for its profile (2026-01-31 09:30).');
+  expect(text).toMatch(/^POINTS +HOW +WHY$/m);
+  expect(points(text)).toEqual([40, 40]);
+  expect(text).toContain('1 change in the last 24 hours:');
+  expect(text).toContain('2026-01-31 09:30  +40: the profile began to meet "Decides" (seniority is "vp").');
+});
+
+test('an account score lists the reasons that add up to it, and a lead without an account is said to have none', () => {
+  const account: NonNullable<Explanation['account']> = {
+    id: blog,
+    name: 'Acme',
+    leads: 1_315,
+    roll_up: { method: 'sum' },
+    reasons: [
+      { reason: 'leads', points: 135, words: '+135: the sum of the scores of its 1,315 leads.' },
+      { reason: 'account_rule', points: 25, words: '+25: the account meets "Many people".' },
+    ],
+  };
+  const text = explanation(answer({ score_type: 'account', score: 160, account }));
+  expect(text).toBe(
+    'Ada has 160 points for its account Acme (2026-01-31 09:30).\n\n' +
+      '+135: the sum of the scores of its 1,315 leads.\n+25: the account meets "Many people".\n',
+  );
+  expect(explanation(answer({ score_type: 'account', score: 0 }))).toBe(
+    'Ada has 0 points: it belongs to no account (2026-01-31 09:30).\n',
+  );
+});

@@ -1,6 +1,7 @@
 // `lead-scoring leads`, `explain`, `reset` and `delete`: lists scores, explains or restarts a score, deletes a lead.
-import type { Client } from '@lead-scoring/client';
+import type { CallAnswer, Client } from '@lead-scoring/client';
 import {
+  anyScoreTypes,
   gridCells,
   leadIdOf,
   normaliseAlias,
@@ -15,6 +16,7 @@ import { table, type Output } from './output.js';
 import type { Settings } from './settings.js';
 
 export interface LeadsFlags {
+  scoreType?: string;
   minScore?: string;
   maxScore?: string;
   level?: string;
@@ -33,6 +35,7 @@ const sorts = routeDeclarations.leadSorts;
 export async function leads(flags: LeadsFlags, settings: Settings, output: Output): Promise<number> {
   const sort = sorts.find((one) => one === (flags.sort ?? '-score'));
   if (!sort) throw new CommandFailed(`--sort must be one of ${sorts.join(', ')}.`, exitCodes.usage);
+  const scoreType = scoreTypeOf(flags.scoreType);
   const client = clientOf(settings, promptRetries);
   const filterId = flags.filter === undefined ? undefined : await filterIdFrom(flags.filter, client);
   const answer = await client.call('listLeads', {
@@ -40,6 +43,7 @@ export async function leads(flags: LeadsFlags, settings: Settings, output: Outpu
       limit: wholeNumber('--limit', flags.limit ?? '25', 1, 100),
       page: wholeNumber('--page', flags.page ?? '1', 1, 1_000_000),
       sort,
+      ...(flags.scoreType !== undefined && { score_type: scoreType }),
       ...(flags.minScore !== undefined && { min_score: numberOf('--min-score', flags.minScore) }),
       ...(flags.maxScore !== undefined && { max_score: numberOf('--max-score', flags.maxScore) }),
       ...(flags.level !== undefined && { level: flags.level }),
@@ -58,8 +62,8 @@ export async function leads(flags: LeadsFlags, settings: Settings, output: Outpu
   }
   output.write(
     `${table(answer.data, [
-      { title: 'SCORE', value: (lead) => lead.score, align: 'right' },
-      { title: 'LEVEL', value: (lead) => lead.level?.name ?? '', maximum: 16 },
+      { title: 'SCORE', value: (lead) => scoreOf(lead, scoreType), align: 'right' },
+      { title: 'LEVEL', value: (lead) => levelOf(lead, scoreType), maximum: 16 },
       { title: 'NAME', value: (lead) => lead.name, maximum: 40 },
       { title: 'COMPANY', value: (lead) => lead.company ?? '', maximum: 24 },
       { title: 'EVENTS', value: (lead) => lead.event_count, align: 'right' },
@@ -71,6 +75,27 @@ export async function leads(flags: LeadsFlags, settings: Settings, output: Outpu
   return exitCodes.done;
 }
 
+type Lead = CallAnswer<'listLeads'>['data'][number];
+type ScoreType = (typeof anyScoreTypes)[number];
+
+function scoreTypeOf(given = 'engagement'): ScoreType {
+  const type = anyScoreTypes.find((one) => one === given);
+  if (!type)
+    throw new CommandFailed(`--score-type must be one of ${anyScoreTypes.join(', ')}.`, exitCodes.usage);
+  return type;
+}
+
+/** A lead without an account has 0 points of one. */
+function scoreOf({ scores }: Lead, type: ScoreType): number {
+  return scores[type] ?? 0;
+}
+
+/** Scores of deals and accounts have no levels. */
+function levelOf({ level, profile_level }: Lead, type: ScoreType): string {
+  if (type === 'engagement') return level?.name ?? '';
+  return type === 'profile' ? (profile_level?.name ?? '') : '';
+}
+
 function cellOf(given: string): GridCell {
   const cell = gridCells.find((one) => one === given.toUpperCase());
   if (!cell) throw new CommandFailed('--grid must be a cell of the grid, A1 to D4.', exitCodes.usage);
@@ -78,6 +103,7 @@ function cellOf(given: string): GridCell {
 }
 
 export interface ExplainFlags {
+  scoreType?: string;
   at?: string;
   knownAt?: string;
   hours?: string;
@@ -91,10 +117,12 @@ export async function explain(
   settings: Settings,
   output: Output,
 ): Promise<number> {
+  const scoreType = scoreTypeOf(flags.scoreType);
   const client = clientOf(settings, promptRetries);
   const answer = await client.call('explainScore', {
     parameters: { leadID: await leadIdFrom(lead, settings, client) },
     query: {
+      ...(flags.scoreType !== undefined && { score_type: scoreType }),
       ...(flags.hours !== undefined && { range_hours: wholeNumber('--hours', flags.hours, 1, 876_000) }),
       ...(flags.at !== undefined && { at: flags.at }),
       ...(flags.knownAt !== undefined && { known_at: flags.knownAt }),

@@ -409,7 +409,8 @@ test('leads are a table, or JSON', async () => {
     name: 'Ada\u001b[31m',
     aliases: [],
     score: 87,
-    scores: { engagement: 87 },
+    scores: { engagement: 87, profile: 40 },
+    profile_level: { id: leadId, name: 'Best fit', color: '#2b8a3e' },
     level: { id: leadId, name: 'Hot', color: '#e8590c' },
     rulesets: [],
     event_count: 3,
@@ -431,6 +432,11 @@ test('leads are a table, or JSON', async () => {
   expect(shown.written.split('\n')[1]).toMatch(/^ {3}87 {2}Hot {4}Ada \[31m .*2026-01-31 09:30/);
   expect(seen[0]?.url).toBe('/leads?limit=25&page=1&sort=-score&min_score=10&level=Hot&grid=A1&q=ada');
   expect(JSON.parse((await command(['--json', 'leads'])).written)).toMatchObject({ total: 1 });
+  const byProfile = await command(['leads', '--score-type', 'profile']);
+  expect(byProfile.written.split('\n')[1]).toMatch(/^ {3}40 {2}Best fit {2}Ada/);
+  expect(seen.at(-1)?.url).toBe('/leads?limit=25&page=1&sort=-score&score_type=profile');
+  const byAccount = await command(['leads', '--score-type', 'account']);
+  expect(byAccount.written.split('\n')[1]).toMatch(/^ {4}0 {9}Ada/);
 });
 
 describe('jobs', () => {
@@ -506,6 +512,12 @@ test('a lead to explain may be named by its e-mail address', async () => {
   expect(result.written).toMatch(/20 {2}2 × 10 {2}Page View {2}path contains "\/pricing"/);
   await command(['explain', 'ada@example.com', '--at', '2026-01-31', '--known-at', '2026-02-01T00:00:00Z']);
   expect(seen[1]?.url).toMatch(/\?at=2026-01-31&known_at=2026-02-01T00%3A00%3A00Z$/);
+  await command(['explain', 'ada@example.com', '--score-type', 'profile']);
+  expect(seen[2]?.url).toMatch(/\?score_type=profile$/);
+  await expect(command(['explain', 'ada@example.com', '--score-type', 'fit'])).resolves.toMatchObject({
+    exitCode: 64,
+    noted: expect.stringContaining('--score-type must be one of engagement, profile, deal, account.'),
+  });
 });
 
 test('a score is restarted from zero, for a reason, and the score that it ended is named', async () => {

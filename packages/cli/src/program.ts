@@ -165,9 +165,10 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
   program
     .command('leads')
     .description('Leads with their scores, highest first.')
+    .option('--score-type <type>', 'engagement (default), profile, deal or account')
     .option('--min-score <points>')
     .option('--max-score <points>')
-    .option('--level <level>', 'an engagement level by its name or id')
+    .option('--level <level>', 'a level of that score by its name or id')
     .option('--grid <cell>', 'a cell of the grid of profile by engagement: A1 to D4')
     .option('--filter <filter>', 'a saved filter by its name or id')
     .option('--search <text>', 'text within name, company or an alias')
@@ -179,6 +180,7 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
   program
     .command('explain <lead>')
     .description('Why a lead has its score. The lead by its id, its e-mail address, or kind:alias.')
+    .option('--score-type <type>', 'engagement (default), profile, deal or account')
     .option('--at <time>', 'the score at that time, by the times of the events; imported ones count')
     .option('--known-at <time>', 'what the system knew at that time, under the rules of that time')
     .option('--hours <count>', 'the hours before that time to explain (default 720)')

@@ -100,7 +100,7 @@ function accountReasons(
 
 /** `+15: the sum of the scores of its 2 leads.` */
 function leadsReason({ leads_points: points, leads, roll_up }: AccountPoints): AccountReason {
-  const ofLeads = leads === 1 ? 'its lead' : `its ${String(leads)} leads`;
+  const ofLeads = leads === 1 ? 'its lead' : `its ${leads.toLocaleString('en')} leads`;
   return { reason: 'leads', points, words: `${signed(points)}: ${rolledUpInWords(roll_up, ofLeads)}.` };
 }
 
