@@ -112,7 +112,7 @@ export function batchEffect<Shape extends BatchEffectShape>({
   };
 }
 
-class OpenEffect<Decider extends EffectDecider<unknown, unknown>> implements OpenCapability {
+export class OpenEffect<Decider extends EffectDecider<unknown, unknown>> implements OpenCapability {
   #isWorking = false;
 
   constructor(

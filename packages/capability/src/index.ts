@@ -49,15 +49,9 @@ export {
   type FollowingProjectionDeclaration,
   type OpenFollower,
 } from './following-projection.js';
-export {
-  cursorBehindJob,
-  findJob,
-  findJobs,
-  jobCollection,
-  jobs,
-  type JobKind,
-  type JobsCapability,
-} from './job.js';
+export type { StepErrorListener } from './job-step.js';
+export { jobs, type JobKind, type JobsCapability } from './job.js';
+export { cursorBehindJob, findJob, findJobs, jobCollection } from './job-documents.js';
 export { jobAnswer, listedJob, type Job, type JobStep } from './job-model.js';
 export { createFoldWatch, type FoldWatch } from './fold-watch.js';
 export type { OpenAggregate } from './open-aggregate.js';

@@ -1,5 +1,11 @@
 // The state of a job, and the decisions on its commands: pure. The findings of a step come in with the context.
-import { jobIdOf, records, type routeDeclarations, type ServiceWithJobs } from '@lead-scoring/contracts';
+import {
+  jobIdOf,
+  records,
+  type JsonValue,
+  type routeDeclarations,
+  type ServiceWithJobs,
+} from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { Rejection } from './aggregate.js';
 import { callerHeaders, type Caller } from './callers.js';
@@ -21,6 +27,8 @@ export interface Job<Work> {
   readonly step: number;
   /** Where the next step goes on; null: at the beginning. */
   readonly cursor: string | null;
+  /** What the steps have found out, joined by the kind of job; absent: nothing. */
+  readonly found?: JsonValue;
   readonly started_at: string;
   readonly ended_at: string | null;
   readonly actor: records.CancelJob['actor'];
@@ -36,6 +44,8 @@ export type JobStep =
       readonly done: number;
       /** One for each failed item; the first are kept. */
       readonly errors?: readonly records.JobError[];
+      /** What the step has found out, for the result of the job; recorded with the step. */
+      readonly found?: JsonValue;
       /** Sent in the transaction that records the step. */
       readonly commands: readonly OutgoingRecord[];
     }
@@ -58,21 +68,47 @@ export type JobCommand =
 
 export type JobEvent =
   | { readonly type: 'JobStarted'; readonly payload: records.JobStarted<unknown> }
-  | { readonly type: 'JobAdvanced'; readonly payload: records.JobAdvanced }
+  | { readonly type: 'JobAdvanced'; readonly payload: records.JobAdvanced & { readonly found?: JsonValue } }
   | { readonly type: 'JobEnded'; readonly payload: records.JobEnded }
   | { readonly type: 'JobCancelled'; readonly payload: records.JobCancelled };
 
 /** The result of the look-up for one command. */
 export type JobFinding =
-  | { readonly of: 'start'; readonly begun: Rejection | { work: unknown; total: number | null } }
-  | { readonly of: 'step'; readonly step: JobStep }
+  | {
+      readonly of: 'start';
+      readonly begun: Rejection | { work: { readonly kind: string }; total: number | null };
+      /** The job of the same kind and OU that is running; absent where several may run. */
+      readonly exclusive?: { readonly running: string | null };
+      readonly isBesideLog?: boolean;
+    }
+  /** `isBesideLog`: the owner of the partition takes each step beside the log, without a command that asks for it. */
+  | { readonly of: 'step'; readonly step: JobStep; readonly isBesideLog?: boolean }
   /** The partition that another partition's job is in; null: no partition has stored the job. */
   | { readonly of: 'place'; readonly partition: number | null };
 
 export interface JobContext {
+  readonly service: ServiceWithJobs;
   readonly partition: number;
   readonly records: records.JobRecords;
   readonly findings: ReadonlyMap<JobCommand, JobFinding>;
+  /** Jobs that earlier commands of the batch have started, by `exclusiveName`. */
+  readonly started?: ReadonlyMap<string, string>;
+}
+
+/** Jobs of one name exclude each other, where their kind says so. */
+function exclusiveName(ouId: string, kind: string): string {
+  return `${ouId} ${kind}`;
+}
+
+/** The context of the next command of the batch. */
+export function contextAfterStart(context: JobContext, events: readonly JobEvent[]): JobContext {
+  const started = new Map(context.started);
+  for (const { type, payload } of events)
+    if (type === 'JobStarted') {
+      const { kind } = payload.work as { kind: string };
+      started.set(exclusiveName(payload.ou_id, kind), payload.job_id);
+    }
+  return { ...context, started };
 }
 
 type JobDecision =
@@ -96,11 +132,11 @@ export function decideJob(command: JobCommand, job: Job<unknown> | null, context
     case 'start':
       // A job is started once, however often its command comes.
       if (job) return { outcome: 'done', events: [] };
-      return finding?.of === 'start' ? decideStart(command.payload, finding.begun, context) : nothing;
+      return finding?.of === 'start' ? decideStart(command.payload, finding, context) : nothing;
     case 'step':
       // A step that is done already, or of a job that has ended, has no finding, or one that is out of date.
       return finding?.of === 'step' && job?.status === 'running' && job.step === command.payload.step
-        ? decideStep(job, finding.step, { at: command.at, context })
+        ? decideStep(job, finding, { at: command.at, context })
         : nothing;
     case 'cancel':
       return job ? decideCancel(command.payload, job) : forward(command, finding, context);
@@ -109,29 +145,42 @@ export function decideJob(command: JobCommand, job: Job<unknown> | null, context
 
 function decideStart(
   { job_id, ou_id, requested_at, actor }: JobRequest,
-  begun: Extract<JobFinding, { of: 'start' }>['begun'],
+  { begun, exclusive, isBesideLog = false }: Extract<JobFinding, { of: 'start' }>,
   context: JobContext,
 ): JobDecision {
   if ('outcome' in begun) return begun;
+  if (exclusive) {
+    const running = context.started?.get(exclusiveName(ou_id, begun.work.kind)) ?? exclusive.running;
+    if (running !== null) return isRunning(jobIdOf(context.service, running), begun.work.kind);
+  }
   const payload = { job_id, ou_id, ...begun, at: requested_at, actor };
   return {
     outcome: 'done',
     events: [{ type: 'JobStarted', payload }],
-    commands: [continuation({ job_id, ou_id, step: 0 }, context)],
+    ...(!isBesideLog && { commands: [continuation({ job_id, ou_id, step: 0 }, context)] }),
+  };
+}
+
+function isRunning(id: string, kind: string): Rejection {
+  return {
+    outcome: 'rejected',
+    code: 'job_running',
+    message: `The job ${id} (${kind}) of this organizational unit is running. Wait until it has ended (GET /jobs/${id}), or cancel it (POST /jobs/${id}/cancel).`,
+    errors: [{ path: 'job_id', message: id }],
   };
 }
 
 function decideStep(
   { job_id, ou_id, step }: Job<unknown>,
-  found: JobStep,
+  { step: taken, isBesideLog = false }: Extract<JobFinding, { of: 'step' }>,
   { at, context }: { at: string; context: JobContext },
 ): JobDecision {
   const name = { job_id, ou_id };
-  if (found.outcome === 'failed') {
-    const payload = { ...name, outcome: 'failed' as const, error: found.error, at };
+  if (taken.outcome === 'failed') {
+    const payload = { ...name, outcome: 'failed' as const, error: taken.error, at };
     return { outcome: 'unanswered', events: [{ type: 'JobEnded', payload }] };
   }
-  const { cursor, done, errors = [], commands } = found;
+  const { cursor, done, errors = [], found, commands } = taken;
   const advanced: JobEvent = {
     type: 'JobAdvanced',
     payload: {
@@ -141,17 +190,14 @@ function decideStep(
       done,
       failed: errors.length,
       errors: errors.slice(0, records.maximumJobErrors),
+      ...(found !== undefined && { found }),
       at,
     },
   };
   const ended: JobEvent = { type: 'JobEnded', payload: { ...name, outcome: 'completed', at } };
-  return cursor === null
-    ? { outcome: 'unanswered', events: [advanced, ended], commands }
-    : {
-        outcome: 'unanswered',
-        events: [advanced],
-        commands: [...commands, continuation({ ...name, step: step + 1 }, context)],
-      };
+  if (cursor === null) return { outcome: 'unanswered', events: [advanced, ended], commands };
+  const next = isBesideLog ? [] : [continuation({ ...name, step: step + 1 }, context)];
+  return { outcome: 'unanswered', events: [advanced], commands: [...commands, ...next] };
 }
 
 /** A job that has ended stays as it is. */
@@ -183,14 +229,23 @@ function forward(
   };
 }
 
-function continuation(
+/** The command to do the next step, sent to the partition of the job. */
+export function continuation(
   payload: records.ContinueJob,
-  { partition, records: { continueJob } }: JobContext,
+  { partition, records: { continueJob } }: Pick<JobContext, 'partition' | 'records'>,
 ): OutgoingRecord {
   return outgoing(continueJob, { key: payload.job_id, partition, payload });
 }
 
-export function evolveJob(before: Job<unknown> | null, event: JobEvent): Job<unknown> | null {
+/**
+ * Folds an event into a job.
+ * @param joined joins what a step has found out to what is known of earlier steps
+ */
+export function evolveJob(
+  before: Job<unknown> | null,
+  event: JobEvent,
+  joined: (job: Job<unknown>, found: JsonValue) => JsonValue = (_job, found) => found,
+): Job<unknown> | null {
   if (event.type === 'JobStarted') {
     const { job_id, ou_id, work, total, at, actor } = event.payload;
     return {
@@ -212,11 +267,12 @@ export function evolveJob(before: Job<unknown> | null, event: JobEvent): Job<unk
   if (!before) return null;
   switch (event.type) {
     case 'JobAdvanced': {
-      const { step, cursor = null, done, failed, errors } = event.payload;
+      const { step, cursor = null, done, failed, errors, found } = event.payload;
       return {
         ...before,
         step: step + 1,
         cursor,
+        ...(found !== undefined && { found: joined(before, found) }),
         done: before.done + done,
         failed: before.failed + failed,
         errors: [...before.errors, ...errors].slice(0, records.maximumJobErrors),
@@ -232,12 +288,12 @@ export function evolveJob(before: Job<unknown> | null, event: JobEvent): Job<unk
   }
 }
 
-/** A job as answers show it at a moment. */
+/** A job as answers show it at a moment, without the result that jobs of some kinds have. */
 export function jobAnswer(
   service: ServiceWithJobs,
   job: Job<{ readonly kind: string }>,
   now: Date,
-): routeDeclarations.Job {
+): Omit<routeDeclarations.Job, 'result'> {
   return { ...listedJob(service, job, now), errors: [...job.errors] };
 }
 

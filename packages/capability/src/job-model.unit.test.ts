@@ -3,11 +3,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { nameBasedId, records } from '@lead-scoring/contracts';
 import {
+  contextAfterStart,
   decideJob,
   evolveJob,
   jobAnswer,
   type Job,
   type JobCommand,
+  type JobContext,
   type JobEvent,
   type JobFinding,
   type JobStep,
@@ -52,7 +54,7 @@ const begun: JobFinding = { of: 'start', begun: { work, total: 30 } };
 
 function decide(command: JobCommand, job: Job<unknown> | null, finding?: JobFinding) {
   const findings = new Map(finding ? [[command, finding]] : []);
-  return decideJob(command, job, { partition: 3, records: declared, findings });
+  return decideJob(command, job, { service: 'notification', partition: 3, records: declared, findings });
 }
 
 /** Decides on each command with its finding, and folds the events of the decision. */
@@ -61,7 +63,7 @@ function given(...asking: readonly (readonly [JobCommand, JobFinding?])[]): Job<
   for (const [command, finding] of asking) {
     const decision = decide(command, job, finding);
     if (decision.outcome === 'rejected') throw new Error(decision.message);
-    job = decision.events.reduce<Job<unknown> | null>(evolveJob, job);
+    job = decision.events.reduce<Job<unknown> | null>((known, event) => evolveJob(known, event), job);
   }
   if (!job) throw new Error('nothing was started');
   return job as Job<{ kind: string }>;
@@ -134,6 +136,68 @@ describe('a job', () => {
     expect(ended.errors.at(-1)).toEqual(error);
   });
 
+  test('whose steps are taken beside the log sends itself no command: its owner does when a step is done', () => {
+    const decision = decide(start, null, { of: 'start', begun: { work, total: 30 }, isBesideLog: true });
+    expect(types(decision)).toEqual(['JobStarted']);
+    expect(sent(decision)).toEqual([]);
+    const advanced = decide(step(0), given([start, begun]), {
+      of: 'step',
+      step: advancing('a'),
+      isBesideLog: true,
+    });
+    expect(types(advanced)).toEqual(['JobAdvanced']);
+    expect(sent(advanced)).toEqual([]);
+  });
+
+  test('that another of its kind excludes is refused, and the refusal names the one that runs', () => {
+    const finding = (running: string | null): JobFinding => ({
+      of: 'start',
+      begun: { work, total: 30 },
+      exclusive: { running },
+    });
+    expect(types(decide(start, null, finding(null)))).toEqual(['JobStarted']);
+    expect(decide(start, null, finding(other))).toMatchObject({
+      outcome: 'rejected',
+      code: 'job_running',
+      errors: [{ message: `notification-${other}` }],
+    });
+  });
+
+  test('is excluded by one of the same batch, and not by one of another unit', () => {
+    const context: JobContext = {
+      service: 'notification',
+      partition: 3,
+      records: declared,
+      findings: new Map([[start, { of: 'start', begun: { work, total: 30 }, exclusive: { running: null } }]]),
+    };
+    const after = (ou: string) =>
+      contextAfterStart(context, [
+        { type: 'JobStarted', payload: { job_id: other, ou_id: ou, work, total: null, at: at(0) } },
+      ]);
+    expect(decideJob(start, null, after(ou_id))).toMatchObject({ code: 'job_running' });
+    expect(types(decideJob(start, null, after(other)))).toEqual(['JobStarted']);
+  });
+
+  test('keeps what its steps find out, joined as its kind joins it', () => {
+    const finding = (value: number): JobStep => ({
+      outcome: 'advanced',
+      cursor: 'a',
+      done: 1,
+      commands: [],
+      found: value,
+    });
+    let job: Job<unknown> | null = given([start, begun]);
+    for (const number of [0, 1, 2]) {
+      const decision = decide(step(number), job, found(finding(number + 1)));
+      if (!('events' in decision)) throw new Error('refused');
+      job = decision.events.reduce<Job<unknown> | null>(
+        (known, event) => evolveJob(known, event, ({ found: sum = 0 }, more) => Number(sum) + Number(more)),
+        job,
+      );
+    }
+    expect(job).toMatchObject({ found: 6, step: 3 });
+  });
+
   test('every event of it is as it is declared', () => {
     const events: JobEvent[] = [];
     let job: Job<unknown> | null = null;
@@ -146,7 +210,7 @@ describe('a job', () => {
       const decision = decide(command, job, finding);
       if (!('events' in decision)) throw new Error('refused');
       events.push(...decision.events);
-      job = decision.events.reduce<Job<unknown> | null>(evolveJob, job);
+      job = decision.events.reduce<Job<unknown> | null>((known, event) => evolveJob(known, event), job);
     }
     events.push({ type: 'JobCancelled', payload: { job_id, ou_id, at: at(3), actor } });
     const byType = new Map(Object.values(declared).map((record) => [record.type as string, record.schema]));

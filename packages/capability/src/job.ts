@@ -1,5 +1,7 @@
 // A job: a long piece of work in bounded steps. A step is a command that the service sends to itself in the transaction of the
-// step before, so that other work comes in between and a new owner of the partition goes on where the log ends.
+// step before, so that other work comes in between and a new owner of the partition goes on where the log ends. Steps that take
+// longer than a batch may are taken beside the log (`job-runs.ts`), and the command comes when one is done.
+import pLimit from 'p-limit';
 import type {
   JsonValue,
   PayloadOf,
@@ -7,29 +9,17 @@ import type {
   records,
   ServiceWithJobs,
 } from '@lead-scoring/contracts';
-import type { IncomingRecord } from '@lead-scoring/event-log';
-import {
-  defineCollection,
-  encodeCursor,
-  equals,
-  findByIds,
-  findFields,
-  findPage,
-  packJson,
-  unpackJson,
-  uuidToBinary,
-  type Binary,
-  type GuardedDocument,
-  type Page,
-  type PageRequest,
-  type ReadModel,
-} from '@lead-scoring/read-model';
-import type { AggregateShape, Rejection } from './aggregate.js';
-import { aggregate, type Aggregate } from './aggregate-capability.js';
+import type { IncomingRecord, RecordWriter } from '@lead-scoring/event-log';
+import { findFields, packJson, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
+import type { AggregateDeclaration, AggregateShape, Rejection } from './aggregate.js';
+import { aggregate } from './aggregate-capability.js';
 import { storedAsDocuments } from './aggregate-storage.js';
 import { callerOf } from './callers.js';
 import type { Capability, PartitionScope, RecordTable } from './capability.js';
+import { OpenEffect } from './effect.js';
+import { findRunningJob, jobCollection, toJob, type AnyWork, type JobDocument } from './job-documents.js';
 import {
+  contextAfterStart,
   decideJob,
   evolveJob,
   jobAnswer,
@@ -41,7 +31,8 @@ import {
   type JobStep,
 } from './job-model.js';
 import { takeStep, type StepErrorListener } from './job-step.js';
-import type { OpenAggregate } from './open-aggregate.js';
+import { JobRuns } from './job-runs.js';
+import { OpenAggregate } from './open-aggregate.js';
 
 /**
  * One kind of job.
@@ -57,18 +48,24 @@ export interface JobKind<Start extends RecordDeclaration, Work> {
     start: PayloadOf<Start>,
     scope: PartitionScope,
   ): Promise<Rejection | { work: Work; total: number | null }>;
+  /** Whether an organizational unit has at most one running job of this kind; another is refused (`job_running`). */
+  readonly isExclusive?: boolean;
+  /**
+   * Whether a step may take longer than a batch: the owner of the partition takes it beside the log. A step that was not recorded is
+   * taken again by the next owner.
+   */
+  readonly isBesideLog?: boolean;
+  /** Joins what a step has found out (`found`) to what earlier steps have. Default: the later one counts. */
+  joined?(job: Job<Work>, found: JsonValue): JsonValue;
   /**
    * One bounded step, from the job's cursor on. Looks up what is to be done and writes nothing: the commands that it returns
    * are sent in the transaction that records the step. A step that throws ends the job as failed; one that throws a retriable
    * error is taken again.
+   * @param signal of a step beside the log: aborted when the job is cancelled or the partition goes to another owner
    */
-  step(job: Job<Work>, scope: PartitionScope): Promise<JobStep>;
+  step(job: Job<Work>, scope: PartitionScope, signal: AbortSignal): Promise<JobStep>;
   /** The answer to the command that asks for a job. */
   startedResult(job: Job<Work>): JsonValue;
-}
-
-interface AnyWork {
-  readonly kind: string;
 }
 
 interface Jobs extends AggregateShape {
@@ -76,53 +73,6 @@ interface Jobs extends AggregateShape {
   command: JobCommand;
   event: JobEvent;
   context: JobContext;
-}
-
-interface JobDocument extends GuardedDocument {
-  /** The id of the job in its service. */
-  _id: Binary;
-  ou: Binary;
-  started_at: string;
-  status: Job<AnyWork>['status'];
-  /** JSON text of the job. */
-  content: string;
-}
-
-/** The jobs of a service. */
-export const jobCollection = defineCollection<JobDocument>({
-  name: 'jobs',
-  indexes: [{ key: { ou: 1, started_at: -1 } }],
-});
-const newestFirst = { field: 'started_at', direction: 'descending' } as const;
-
-/** A job of an OU, of any partition, as it is stored; null where the OU has none with this id. */
-export async function findJob(readModel: ReadModel, ouId: string, id: string): Promise<Job<AnyWork> | null> {
-  const [found] = await findByIds(readModel.collection(jobCollection), [uuidToBinary(id)]);
-  const job = found ? toJob(found) : null;
-  return job?.ou_id === ouId ? job : null;
-}
-
-/** A page of an OU's jobs, the newest first. @throws InvalidCursor */
-export function findJobs(
-  readModel: ReadModel,
-  ouId: string,
-  { status, ...request }: PageRequest & { readonly status?: Job<AnyWork>['status'] | undefined },
-): Promise<Page<Job<AnyWork>>> {
-  return findPage(readModel.collection(jobCollection), {
-    filter: { ou: uuidToBinary(ouId), ...(status && { status: equals(status) }) },
-    sort: newestFirst,
-    request,
-    toItem: toJob,
-  });
-}
-
-/** The cursor with which a list goes on behind a job; the same in the lists of all services. */
-export function cursorBehindJob(job: Pick<Job<unknown>, 'job_id' | 'started_at'>): string {
-  return encodeCursor({ value: job.started_at, id: uuidToBinary(job.job_id) }, newestFirst);
-}
-
-function toJob({ content }: JobDocument): Job<AnyWork> {
-  return unpackJson(content) as unknown as Job<AnyWork>;
 }
 
 type AnyKind = JobKind<RecordDeclaration, AnyWork>;
@@ -133,63 +83,107 @@ export type JobsCapability<StartCommand extends string> = Capability<
   'JobStarted' | 'JobAdvanced' | 'JobEnded' | 'JobCancelled'
 >;
 
-/** Declares the jobs of a service, of all its kinds. */
+/**
+ * Declares the jobs of a service, of all its kinds.
+ * @param writer sends the service its own commands; needed where a kind takes its steps beside the log
+ */
 export function jobs<const Kind extends Pick<AnyKind, 'name' | 'command'>>({
   service,
   records: declared,
   kinds,
+  writer,
   onStepError,
 }: {
   readonly service: ServiceWithJobs;
   readonly records: records.JobRecords;
   readonly kinds: readonly Kind[];
+  readonly writer?: Pick<RecordWriter, 'write'>;
   readonly onStepError: StepErrorListener;
 }): JobsCapability<StartType<Kind>> {
+  if (!writer && kinds.some((kind) => 'isBesideLog' in kind && kind.isBesideLog === true))
+    throw new Error('jobs that take their steps beside the log need a writer');
+  const inTurn = pLimit(1);
   const jobKinds = new JobKinds(kinds as unknown as readonly AnyKind[], onStepError);
-  const capability: Aggregate<Jobs> = {
-    ...aggregate<Jobs>({
-      name: 'jobs',
-      commands: { ContinueJob: declared.continueJob, CancelJob: declared.cancelJob, ...jobKinds.commands },
-      events: {
-        JobStarted: declared.jobStarted,
-        JobAdvanced: declared.jobAdvanced,
-        JobEnded: declared.jobEnded,
-        JobCancelled: declared.jobCancelled,
-      },
-      keyOf: ({ payload }) => payload.job_id,
-      initial: () => null,
-      commandFrom,
-      contextOf: async (commands, scope) => ({
-        partition: scope.partition,
-        records: declared,
-        findings: await jobKinds.findingsFor(commands, scope, scope.opened(capability)),
-      }),
-      decide: decideJob,
-      evolve: (job, event) => evolveJob(job, event) as Jobs['state'],
-      resultOf: (command, job) => {
-        if (!job || command.asks === 'step') return undefined;
-        return command.asks === 'cancel'
-          ? jobAnswer(service, job, new Date(command.payload.requested_at))
-          : jobKinds.startedBy(command).startedResult(job);
-      },
-      stored: storedAsDocuments<Jobs['state'], JobDocument>({
-        collection: jobCollection,
-        idOf: uuidToBinary,
-        toState: toJob,
-        toDocument: (job, at) =>
-          job && {
-            _id: uuidToBinary(job.job_id),
-            ou: uuidToBinary(job.ou_id),
-            started_at: job.started_at,
-            status: job.status,
-            content: packJson(job as unknown as JsonValue),
-            ...at,
-          },
-      }),
-    }),
+  const declaration = jobsDeclaration(service, declared, jobKinds, (scope) => scope.opened(capability));
+  const capability: JobsCapability<StartType<Kind>> & { open(scope: PartitionScope): OpenJobs } = {
+    ...(aggregate(declaration) as JobsCapability<StartType<Kind>>),
     kind: 'job',
+    open: (scope) =>
+      new OpenJobs(
+        new OpenAggregate(declaration, scope),
+        new JobRuns({
+          scope,
+          records: declared,
+          writer,
+          kindOf: (job) => jobKinds.of(job),
+          onStepError,
+          inTurn,
+        }),
+      ),
   };
   return capability;
+}
+
+class OpenJobs extends OpenEffect<OpenAggregate<Jobs>> {
+  constructor(
+    decider: OpenAggregate<Jobs>,
+    readonly runs: JobRuns,
+  ) {
+    super(decider, runs);
+  }
+}
+
+function jobsDeclaration(
+  service: ServiceWithJobs,
+  declared: records.JobRecords,
+  jobKinds: JobKinds,
+  openIn: (scope: PartitionScope) => OpenJobs,
+): AggregateDeclaration<Jobs> {
+  return {
+    name: 'jobs',
+    commands: { ContinueJob: declared.continueJob, CancelJob: declared.cancelJob, ...jobKinds.commands },
+    events: {
+      JobStarted: declared.jobStarted,
+      JobAdvanced: declared.jobAdvanced,
+      JobEnded: declared.jobEnded,
+      JobCancelled: declared.jobCancelled,
+    },
+    keyOf: ({ payload }) => payload.job_id,
+    initial: () => null,
+    commandFrom,
+    contextOf: async (commands, scope) => ({
+      service,
+      partition: scope.partition,
+      records: declared,
+      findings: await jobKinds.findingsFor(commands, scope, openIn(scope)),
+    }),
+    contextAfter: contextAfterStart,
+    decide: decideJob,
+    evolve: (job, event) =>
+      evolveJob(job, event, (before, found) =>
+        jobKinds.joined(before as Job<AnyWork>, found),
+      ) as Jobs['state'],
+    resultOf: (command, job) => {
+      if (!job || command.asks === 'step') return undefined;
+      return command.asks === 'cancel'
+        ? jobAnswer(service, job, new Date(command.payload.requested_at))
+        : jobKinds.startedBy(command).startedResult(job);
+    },
+    stored: storedAsDocuments<Jobs['state'], JobDocument>({
+      collection: jobCollection,
+      idOf: uuidToBinary,
+      toState: toJob,
+      toDocument: (job, at) =>
+        job && {
+          _id: uuidToBinary(job.job_id),
+          ou: uuidToBinary(job.ou_id),
+          started_at: job.started_at,
+          status: job.status,
+          content: packJson(job as unknown as JsonValue),
+          ...at,
+        },
+    }),
+  };
 }
 
 /** The kinds of job that a service runs. */
@@ -207,17 +201,25 @@ class JobKinds {
     return known(this.kinds.find(({ command }) => command.type === type));
   }
 
+  of({ work }: Job<AnyWork>): AnyKind {
+    return known(this.kinds.find(({ name }) => name === work.kind));
+  }
+
+  joined(job: Job<AnyWork>, found: JsonValue): JsonValue {
+    return this.of(job).joined?.(job, found) ?? found;
+  }
+
   /** Looks up, for each command, the beginning of its job, its next step, or the partition of its job. */
   async findingsFor(
     commands: readonly JobCommand[],
     scope: PartitionScope,
-    own: OpenAggregate<Jobs>,
+    own: OpenJobs,
   ): Promise<Map<JobCommand, JobFinding>> {
-    const states = await own.load(commands.map(({ payload }) => payload.job_id));
+    const states = await own.decider.load(commands.map(({ payload }) => payload.job_id));
     const findings = new Map<JobCommand, JobFinding>();
     for (const command of commands) {
       const job = states.get(command.payload.job_id)?.state ?? null;
-      const finding = await this.#findingFor(command, job, scope);
+      const finding = await this.#findingFor(command, job, { scope, runs: own.runs });
       if (finding) findings.set(command, finding);
     }
     return findings;
@@ -226,23 +228,40 @@ class JobKinds {
   async #findingFor(
     command: JobCommand,
     job: Jobs['state'],
-    scope: PartitionScope,
+    { scope, runs }: { scope: PartitionScope; runs: JobRuns },
   ): Promise<JobFinding | null> {
     switch (command.asks) {
       case 'start':
-        return job
-          ? null
-          : { of: 'start', begun: await this.startedBy(command).begin(command.payload, scope) };
+        return job ? null : this.#beginning(command, scope);
       case 'step': {
         if (job?.status !== 'running' || job.step !== command.payload.step) return null;
-        const kind = known(this.kinds.find(({ name }) => name === job.work.kind));
-        return { of: 'step', step: await takeStep(job, () => kind.step(job, scope), this.onStepError) };
+        const kind = this.of(job);
+        if (kind.isBesideLog === true) {
+          const step = runs.taken(job);
+          return step && { of: 'step', step, isBesideLog: true };
+        }
+        const { signal } = new AbortController();
+        return {
+          of: 'step',
+          step: await takeStep(job, () => kind.step(job, scope, signal), this.onStepError),
+        };
       }
       case 'cancel':
         return job
           ? null
           : { of: 'place', partition: await partitionOf(scope.readModel, command.payload.job_id) };
     }
+  }
+
+  async #beginning(
+    command: Extract<JobCommand, { asks: 'start' }>,
+    scope: PartitionScope,
+  ): Promise<JobFinding> {
+    const { name, isExclusive = false, isBesideLog = false, ...kind } = this.startedBy(command);
+    const { ou_id } = command.payload;
+    const begun = await kind.begin(command.payload, scope);
+    const running = isExclusive ? await findRunningJob(scope.readModel, ou_id, name) : null;
+    return { of: 'start', begun, isBesideLog, ...(isExclusive && { exclusive: { running } }) };
   }
 }
 

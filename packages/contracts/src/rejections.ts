@@ -80,6 +80,9 @@ export const problemTypes = {
   channel_signs_nothing: { status: 409, title: 'The channel is no webhook and signs nothing' },
   levels_overlap: { status: 409, title: 'Two levels would take the same score' },
   ruleset_not_empty: { status: 409, title: 'The ruleset still has rules' },
+  job_running: { status: 409, title: 'A job of this kind is running' },
+  job_not_completed: { status: 409, title: 'The job has no result' },
+  rules_changed: { status: 409, title: 'The rules have changed since the job began' },
   already_deleted: { status: 409, title: 'It was made and has been deleted since' },
   request_in_progress: { status: 409, title: 'The same request is still being answered' },
   // Failures of another site

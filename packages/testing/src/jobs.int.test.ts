@@ -1,7 +1,7 @@
 // What the runtime promises of jobs, on real servers: steps in order and each once, other work in between, a new owner that goes on
 // where the log ends, and a cancellation from any partition. A job of this test counts to a number.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   capabilitiesOf,
   createServiceProcessor,
@@ -31,6 +31,12 @@ const countTo = defineRecord({
     number: z.int(),
   }),
 });
+const addUp = defineRecord({
+  type: 'AddUp',
+  ...onCommands,
+  description: 'Add up the numbers to a number.',
+  schema: countTo.schema,
+});
 const say = defineRecord({
   type: 'Say',
   ...onCommands,
@@ -44,15 +50,44 @@ const said = defineRecord({
   description: 'A number was said.',
   schema: say.schema,
 });
-const work = z.strictObject({ kind: z.literal('count'), number: z.int() });
+const work = z.strictObject({ kind: z.enum(['count', 'add']), number: z.int() });
 type Work = z.infer<typeof work>;
-const jobRecords = records.jobRecords(service, work);
+const jobRecords = records.jobRecords(service, work, z.int());
 
 /** The cursors that steps of each job began at, in their order; and what a step has to wait for. */
 const begun = new Map<string, (string | null)[]>();
 let gateOf: (job: Job<Work>) => Promise<void> = () => Promise.resolve();
 
 const stepErrors: unknown[] = [];
+
+/** The steps of each job that are under way; and what the next of them waits for. */
+const underWay = new Map<string, { cursor: string | null; signal: AbortSignal }[]>();
+let additionOf: (job: Job<Work>, signal: AbortSignal) => Promise<void> = () => Promise.resolve();
+
+/** Adds up beside the log, one at a time in a unit. */
+const adding = {
+  name: 'add',
+  command: addUp,
+  isExclusive: true,
+  isBesideLog: true,
+  begin: ({ number }: z.infer<typeof addUp.schema>) =>
+    Promise.resolve({ work: { kind: 'add' as const, number }, total: number }),
+  joined: ({ found = 0 }: Job<Work>, more: unknown) => Number(found) + Number(more),
+  step: async (job: Job<Work>, _scope: unknown, signal: AbortSignal) => {
+    const { job_id, cursor } = job;
+    underWay.set(job_id, [...(underWay.get(job_id) ?? []), { cursor, signal }]);
+    await additionOf(job, signal);
+    const number = Number(cursor ?? 0) + 1;
+    return {
+      outcome: 'advanced' as const,
+      cursor: number === job.work.number ? null : String(number),
+      done: 1,
+      found: number,
+      commands: [],
+    };
+  },
+  startedResult: ({ job_id }: Job<Work>) => job_id,
+};
 const counting = jobs({
   service: service as string as ServiceWithJobs,
   records: jobRecords,
@@ -78,7 +113,9 @@ const counting = jobs({
       },
       startedResult: ({ job_id }: Job<Work>) => job_id,
     },
+    adding,
   ],
+  writer: { write: (sent) => rig.writer.write(sent) },
   onStepError: (error) => stepErrors.push(error),
 });
 const saying = policy({
@@ -114,7 +151,7 @@ beforeAll(async () => {
     collections: made.collections,
     ouId,
     partitions: 2,
-    declarations: [countTo, say, said, ...Object.values(jobRecords)],
+    declarations: [countTo, addUp, say, said, ...Object.values(jobRecords)],
   });
   await startProcessor();
 }, 120_000);
@@ -228,6 +265,85 @@ test('other work of the partition comes in between, and a job is cancelled from 
   await eventually('what was done is said', async () => (await saidOf(id)).length === job?.done);
   expect(await rig.request(cancel(randomUUID(), 0))).toMatchObject(refused);
 }, 60_000);
+
+describe('a job that takes its steps beside the log', () => {
+  const add = (job_id: string, number: number, ou_id = ouId) =>
+    outgoing(addUp, {
+      key: ou_id,
+      partition: partition(),
+      payload: { job_id, ou_id, number, requested_at: new Date().toISOString() },
+    });
+  /** A step that waits until it is told that nothing becomes of it. */
+  const abortionOf = (signal: AbortSignal) =>
+    new Promise<void>((_, reject) => {
+      signal.addEventListener('abort', () => {
+        reject(signal.reason as Error);
+      });
+    });
+  const begunOf = (id: string) => underWay.get(id)?.map(({ cursor }) => cursor);
+
+  test('does them in order, each once, and what they find out is joined', async () => {
+    const id = randomUUID();
+    expect(await rig.request(add(id, 4))).toEqual({ outcome: 'done', result: id });
+    const job = await eventually('it is done', () => isEnded(id));
+    expect(job).toMatchObject({ status: 'completed', total: 4, done: 4, found: 10 });
+    expect(begunOf(id)).toEqual([null, '1', '2', '3']);
+  });
+
+  test('lets other work be decided while a step is under way, and refuses another of its kind in the unit', async () => {
+    const [id, refused, elsewhere, otherUnit] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    additionOf = ({ job_id }) => (job_id === id ? ended : Promise.resolve());
+    // Of two in one batch one begins.
+    const answers = await Promise.all([rig.request(add(id, 1)), rig.request(add(refused, 1))]);
+    expect(answers).toMatchObject([
+      { outcome: 'done' },
+      { outcome: 'rejected', code: 'job_running', errors: [{ message: `${service}-${id}` }] },
+    ]);
+    expect(await rig.request(add(refused, 1))).toMatchObject({ code: 'job_running' });
+    expect(await rig.request(add(elsewhere, 1, otherUnit))).toMatchObject({ outcome: 'done' });
+    expect(await rig.request(start(randomUUID(), 1))).toMatchObject({ outcome: 'done' });
+    expect(await jobOf(id)).toMatchObject({ status: 'running' });
+    end();
+    await eventually('it is done', () => isEnded(id));
+    expect(await rig.request(add(refused, 1))).toMatchObject({ outcome: 'done' });
+    await eventually('the other one is done', () => isEnded(refused));
+    await eventually('that of the other unit is done', async () => {
+      const job = await findJob(rig.readModel, otherUnit, elsewhere);
+      return job?.status === 'completed';
+    });
+  }, 60_000);
+
+  test('is gone on with by the next owner, from the last recorded step', async () => {
+    const id = randomUUID();
+    let isHeld = true;
+    additionOf = ({ job_id, cursor }, signal) =>
+      isHeld && job_id === id && cursor === '1' ? abortionOf(signal) : Promise.resolve();
+    await rig.request(add(id, 3));
+    await eventually('the second step is under way', () => begunOf(id)?.includes('1'));
+    await stopProcessor();
+    expect(underWay.get(id)?.at(-1)?.signal.aborted).toBe(true);
+    expect(await jobOf(id)).toMatchObject({ status: 'running', done: 1, cursor: '1', found: 1 });
+    isHeld = false;
+    await startProcessor();
+    const job = await eventually('it is done', () => isEnded(id));
+    expect(job).toMatchObject({ status: 'completed', done: 3, found: 6 });
+    expect(begunOf(id)).toEqual([null, '1', '1', '2']);
+  }, 60_000);
+
+  test('that is cancelled takes no further step, and the step under way is told', async () => {
+    const id = randomUUID();
+    additionOf = ({ job_id, cursor }, signal) =>
+      job_id === id && cursor === '1' ? abortionOf(signal) : Promise.resolve();
+    await rig.request(add(id, 3));
+    await eventually('the second step is under way', () => begunOf(id)?.includes('1'));
+    expect(await rig.request(cancel(id, partition()))).toMatchObject({ result: { status: 'cancelled' } });
+    expect(underWay.get(id)?.at(-1)?.signal.aborted).toBe(true);
+    additionOf = () => Promise.resolve();
+    expect(await jobOf(id)).toMatchObject({ status: 'cancelled', done: 1 });
+  }, 60_000);
+});
 
 test('the jobs of an OU are listed newest first, paged and by status', async () => {
   const id = randomUUID();

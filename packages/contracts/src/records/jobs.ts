@@ -62,10 +62,12 @@ export interface JobStarted<Work> {
 /**
  * The records of a service's jobs, besides the commands that ask for them.
  * @param work what the jobs are to do: a union by `kind`, the name of the kind of job
+ * @param found what steps find out for the results of their jobs; absent where no job has a result
  */
 export function jobRecords<const Service extends ServiceName, Work extends z.ZodType>(
   service: Service,
   work: Work,
+  found?: z.ZodType,
 ) {
   const onCommands = { topic: `${service}.commands`, key: 'job_id' } as const;
   const onEvents = { topic: `${service}.events`, key: 'job_id' } as const;
@@ -98,7 +100,11 @@ export function jobRecords<const Service extends ServiceName, Work extends z.Zod
       type: 'JobAdvanced',
       ...onEvents,
       description: 'A step of a job is done.',
-      schema: jobAdvanced,
+      schema: found
+        ? jobAdvanced.extend({
+            found: found.optional().describe('What the step has found out, for the result of the job.'),
+          })
+        : jobAdvanced,
     }),
     jobEnded: defineRecord({
       type: 'JobEnded',

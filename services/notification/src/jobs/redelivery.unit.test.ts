@@ -31,6 +31,7 @@ const store = {
     return Promise.resolve(stored.filter((one) => placeOf(one) > from).slice(0, limit));
   },
 };
+const { signal } = new AbortController();
 const scope = { opened: () => ({ decider: { store } }) } as unknown as PartitionScope;
 const kind = redelivery({
   delivery: {} as BatchEffect<Delivery>,
@@ -58,7 +59,7 @@ test('the steps deliver every notification of the range once more, each once, wi
   const delivered: string[] = [];
   const steps: number[] = [];
   for (let cursor: string | null = null, isLast = false; !isLast;) {
-    const step = await kind.step(jobAt(cursor), scope);
+    const step = await kind.step(jobAt(cursor), scope, signal);
     if (step.outcome !== 'advanced') throw new Error('the job has failed');
     for (const { payload } of step.commands) {
       const { notification_ids = [], ...command } = payload as records.RedeliverNotifications;
@@ -96,5 +97,8 @@ test('an unknown channel is refused, and a channel that is deleted later ends th
   expect(await kind.begin({ ...start, channel_id: idOf('channel') }, scope)).toMatchObject({
     total: stored.length,
   });
-  expect(await kind.step(jobAt(null, 'gone'), scope)).toMatchObject({ outcome: 'failed', error: { code } });
+  expect(await kind.step(jobAt(null, 'gone'), scope, signal)).toMatchObject({
+    outcome: 'failed',
+    error: { code },
+  });
 });

@@ -1,0 +1,114 @@
+// The steps of a partition's jobs that are taken beside the log, because they take longer than a batch may. The owner of the partition
+// takes one step of each job at a time, and sends ContinueJob when it is done: that command is decided with what the step has found.
+// Nothing of a step counts before. An owner that goes forgets what it took, and the next one takes the step again.
+import type { records } from '@lead-scoring/contracts';
+import { pause, type RecordWriter } from '@lead-scoring/event-log';
+import type { ChangedState } from './aggregate-storage.js';
+import type { PartitionScope } from './capability.js';
+import type { EffectWork } from './effect.js';
+import { findRunningJobs, type AnyWork } from './job-documents.js';
+import { continuation, type Job, type JobEvent, type JobStep } from './job-model.js';
+import { takeStep, type StepErrorListener } from './job-step.js';
+
+interface RunningKind {
+  readonly isBesideLog?: boolean;
+  step(job: Job<AnyWork>, scope: PartitionScope, signal: AbortSignal): Promise<JobStep>;
+}
+
+export interface JobRunsOptions {
+  readonly scope: PartitionScope;
+  readonly records: records.JobRecords;
+  /** Undefined where no kind takes its steps beside the log. */
+  readonly writer: Pick<RecordWriter, 'write'> | undefined;
+  readonly kindOf: (job: Job<AnyWork>) => RunningKind;
+  readonly onStepError: StepErrorListener;
+  /** One step at a time in a process: its memory is that of one step, and several jobs take turns. */
+  readonly inTurn: (step: () => Promise<JobStep>) => Promise<JobStep>;
+}
+
+/** Milliseconds before a step is taken again, or sent again, that has met an absent server. */
+const repeatAfterMs = 1_000;
+
+/** A step that is being taken, or was taken and is not decided yet. */
+interface StepRun {
+  readonly step: number;
+  readonly abort: AbortController;
+  taken: JobStep | null;
+}
+
+type ChangedJob = ChangedState<Job<AnyWork> | null, JobEvent>;
+
+export class JobRuns implements EffectWork<readonly ChangedJob[]> {
+  /** By the id of the job. */
+  readonly #runs = new Map<string, StepRun>();
+
+  constructor(private readonly options: JobRunsOptions) {}
+
+  async takeUp(): Promise<void> {
+    const { scope } = this.options;
+    for (const job of await findRunningJobs(scope.readModel, scope.partition)) this.#follow(job);
+  }
+
+  changed(changes: readonly ChangedJob[]): void {
+    for (const { state } of changes) if (state) this.#follow(state);
+  }
+
+  /** What the job's next step has come to; null: it is not done, or another owner has taken it. */
+  taken({ job_id, step }: Job<unknown>): JobStep | null {
+    const run = this.#runs.get(job_id);
+    return run?.step === step ? run.taken : null;
+  }
+
+  /** A step that is being taken notices at its next request, and comes to nothing: nobody has to wait for it. */
+  stop(): Promise<void> {
+    for (const { abort } of this.#runs.values()) abort.abort();
+    this.#runs.clear();
+    return Promise.resolve();
+  }
+
+  /** Starts the next step of a job that is running, and drops that of one that has ended. */
+  #follow(job: Job<AnyWork>): void {
+    const known = this.#runs.get(job.job_id);
+    if (job.status === 'running' && known?.step === job.step) return;
+    known?.abort.abort();
+    this.#runs.delete(job.job_id);
+    if (job.status !== 'running' || this.options.kindOf(job).isBesideLog !== true) return;
+    const run: StepRun = { step: job.step, abort: new AbortController(), taken: null };
+    void this.#take(job, run);
+    this.#runs.set(job.job_id, run);
+  }
+
+  /** Takes a step and says that it is done, however often servers are absent. */
+  async #take(job: Job<AnyWork>, run: StepRun): Promise<void> {
+    const { signal } = run.abort;
+    const { scope, kindOf, onStepError, records, writer, inTurn } = this.options;
+    const untilAborted = (error: unknown, of: Pick<Job<unknown>, 'job_id' | 'step'>) => {
+      if (!signal.aborted) onStepError(error, of);
+    };
+    const { job_id, ou_id, step } = job;
+    if (!writer) throw new Error('a job that takes its steps beside the log was declared without a writer');
+    await repeated(signal, async () => {
+      const takeInTurn = () =>
+        inTurn(() => {
+          signal.throwIfAborted();
+          return kindOf(job).step(job, scope, signal);
+        });
+      run.taken = await takeStep(job, takeInTurn, untilAborted);
+    });
+    await repeated(signal, () =>
+      writer.write([continuation({ job_id, ou_id, step }, { partition: scope.partition, records })]),
+    );
+  }
+}
+
+/** Repeats work that meets absent servers until it is done or aborted. */
+async function repeated(signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work();
+      return;
+    } catch {
+      await pause(repeatAfterMs, signal);
+    }
+  }
+}
