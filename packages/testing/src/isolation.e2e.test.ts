@@ -316,6 +316,16 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listJobs: [nothing],
   getJob: [missing(({ jobId }) => ({ parameters: { id: jobId } }))],
   cancelJob: [missing(({ jobId }) => ({ parameters: { id: jobId } }))],
+  startWhatIf: [
+    missing(({ ruleId }) => ({ body: { changes: [{ op: 'remove', rule_id: ruleId }] } })),
+    missing(({ ruleId }) => ({
+      body: { changes: [{ op: 'change', rule_id: ruleId, rule: { weight: 9 } }] },
+    })),
+    missing(({ rulesetId }) => ({
+      body: { changes: [{ op: 'add', rule: { ruleset_id: rulesetId, event_type: 'A', weight: 1 } }] },
+    })),
+  ],
+  applyWhatIf: [missing(({ whatIfId }) => ({ parameters: { job: whatIfId } }))],
   analyzeSite: [nothing],
   listSiteAnalyses: [nothing],
   setActiveOrgUnit: [missing(({ ouId }) => ({ body: { ouId } }))],

@@ -67,6 +67,8 @@ export interface Unit {
   deliveryId: string;
   /** Of a redelivery to the channel. */
   jobId: string;
+  /** Of a completed what-if whose draft changes nothing. */
+  whatIfId: string;
   /** A website that may be analysed. */
   siteUrl: string;
 }
@@ -166,6 +168,16 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
       ],
     },
   }),
+  startWhatIf: ({ eventType, ruleId }) => ({
+    body: {
+      changes: [
+        { op: 'add', rule: { event_type: eventType, weight: 2 } },
+        { op: 'change', rule_id: ruleId, rule: { weight: 5 } },
+      ],
+      outcome: { event_type: eventType },
+    },
+  }),
+  applyWhatIf: ({ whatIfId }) => ({ parameters: { job: whatIfId } }),
   setRulesActive: ({ ouId, ruleId }) => ({
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },
@@ -514,6 +526,16 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     { parameters: { id: channelId }, body: { since: '2026-01-01T00:00:00Z' } },
     unit,
   );
+  const { job_id: whatIfId } = await made<{ job_id: string }>('startWhatIf', { body: { changes: [] } }, unit);
+  await eventually('the what-if is completed', async () => {
+    const answer = await send(
+      system,
+      'getJob',
+      { parameters: { id: whatIfId } },
+      { headers: { 'x-ou-id': unit } },
+    );
+    return (answer.body as { status?: string }).status === 'completed';
+  });
   const siteUrl = `${system.siteUrl}/?of=${mark}`;
   await made('analyzeSite', { body: { url: siteUrl } }, unit);
   return {
@@ -566,6 +588,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     idleSurgeTriggerId,
     deliveryId: tests.data[0]?.id ?? '',
     jobId,
+    whatIfId,
     siteUrl,
   };
 }

@@ -40,6 +40,13 @@ runService({
           logger.warn({ err: error }, 'a look for leads whose points fade has failed; it is repeated');
         },
       },
+      jobs: {
+        log: () => log,
+        writer: { write: (sent) => writer.write(sent) },
+        onStepError: (error, { job_id, step }) => {
+          logger.error({ err: error, job_id, step }, 'a step of a job has thrown; the job has failed');
+        },
+      },
     });
     const { collections } = service;
     const readModel = await scope.start(

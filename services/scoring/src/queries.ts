@@ -14,6 +14,7 @@ import { leadQueries } from './leads/queries.js';
 import { gridQueries } from './levels/queries.js';
 import { profileQueries } from './profile/queries.js';
 import { ruleTestQueries } from './rule-tests/queries.js';
+import { jobQueries } from './what-if/queries.js';
 import { ruleHistoryQueries } from './rule-history/queries.js';
 import { createAwaitPositions } from './visibility.js';
 
@@ -38,5 +39,6 @@ export function scoringQueries(
     ...configurationFileQueries(configurations),
     ...gridQueries(configurations),
     ...filterQueries({ readModel, configurations, now }),
+    ...jobQueries({ readModel, configurations, now }),
   ];
 }

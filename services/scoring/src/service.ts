@@ -10,13 +10,15 @@ import { ignoredDealsProjection } from './deals/ignored.js';
 import { leadProjection, type LeadsOptions } from './leads/capability.js';
 import { movedLeads } from './rule-moves/capability.js';
 import { scorePolicy, type ScoresDependencies } from './scores/capability.js';
+import { scoringJobs, type ScoringJobsDependencies } from './what-if/capability.js';
 
 export interface ScoringOptions extends LeadsOptions, Omit<ScoresDependencies, 'leads'> {
   readonly partitions: number;
   readonly decay: Omit<DecayDependencies, 'leads' | 'configurations'>;
+  readonly jobs: Omit<ScoringJobsDependencies, 'configurations'>;
 }
 
-export function scoringService({ cachedLeads, partitions, decay, ...dependencies }: ScoringOptions) {
+export function scoringService({ cachedLeads, partitions, decay, jobs, ...dependencies }: ScoringOptions) {
   const leads = leadProjection({ cachedLeads });
   const scores = scorePolicy({ leads, ...dependencies });
   const { configurations } = dependencies;
@@ -32,11 +34,12 @@ export function scoringService({ cachedLeads, partitions, decay, ...dependencies
     dealAggregate({ configurations }),
     ignoredDealsProjection,
     accountPolicy({ configurations }),
+    scoringJobs({ configurations, ...jobs }),
   ] as const;
   return capabilitiesOf('scoring', capabilities, {
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 9,
+    version: 10,
   });
 }

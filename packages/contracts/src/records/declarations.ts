@@ -18,3 +18,4 @@ export * from './share.js';
 export * from './site-analysis.js';
 export * from './system.js';
 export * from './rules.js';
+export * from './what-if.js';

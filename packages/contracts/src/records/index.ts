@@ -14,6 +14,7 @@ import { scoringRecords } from './scoring.js';
 import { shareRecords } from './share.js';
 import { ruleRecords } from './rules.js';
 import { siteAnalysisRecords } from './site-analysis.js';
+import { whatIfRecords } from './what-if.js';
 import { commandReplied, inputsRead, positionsAccepted, rebuildReadModels } from './system.js';
 
 export const recordDeclarations: readonly RecordDeclaration[] = [
@@ -31,6 +32,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...shareRecords,
   ...siteAnalysisRecords,
   ...ruleRecords,
+  ...whatIfRecords,
   commandReplied,
   ...rebuildReadModels,
   ...inputsRead,
@@ -51,6 +53,7 @@ type ServiceRecord =
   | (typeof notificationRecords)[number]
   | (typeof shareRecords)[number]
   | (typeof ruleRecords)[number]
+  | (typeof whatIfRecords)[number]
   | (typeof siteAnalysisRecords)[number];
 
 /**

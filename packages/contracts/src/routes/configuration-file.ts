@@ -39,7 +39,7 @@ const rulesets = <Rule extends z.ZodType>(rule: Rule, named: string) =>
     'rulesets',
   );
 
-const levels = section(
+export const levelSection = section(
   inOrder({
     ...levelFields,
     min_score: levelFields.min_score.default(null),
@@ -47,6 +47,12 @@ const levels = section(
   }).meta({ id: 'ConfigurationLevel' }),
   maximumLevels,
   'levels',
+);
+
+export const decaySection = section(
+  fileDecay.meta({ id: 'ConfigurationDecay' }),
+  fileLimits.decays,
+  'decay rules',
 );
 
 const rule = inOrder(ruleForm).meta({ id: 'ConfigurationRule' });
@@ -65,19 +71,15 @@ const filter = z
 const documentForm = z
   .strictObject({
     engagement_rulesets: rulesets(rule, 'ConfigurationRuleset').optional(),
-    engagement_levels: levels.optional(),
-    decays: section(
-      fileDecay.meta({ id: 'ConfigurationDecay' }),
-      fileLimits.decays,
-      'decay rules',
-    ).optional(),
+    engagement_levels: levelSection.optional(),
+    decays: decaySection.optional(),
     profile_mappings: section(mapping, fileLimits.mappings, 'mappings')
       .optional()
       .describe(
         'In their order: of several mappings that feed one field, the first that finds a value wins.',
       ),
     profile_rulesets: conditionRulesets.optional(),
-    profile_levels: levels.optional(),
+    profile_levels: levelSection.optional(),
     account_rulesets: conditionRulesets.optional(),
     account_roll_up: rollUpForm
       .nullable()

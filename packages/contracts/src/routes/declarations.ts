@@ -29,3 +29,4 @@ export * from './site-analysis.js';
 export * from './surge-triggers.js';
 export { maximumTriggers } from './trigger-fields.js';
 export * from './rules.js';
+export { whatIfResult, type WhatIfResult, type WhatIfSide } from './what-if.js';

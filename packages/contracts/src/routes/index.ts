@@ -27,6 +27,7 @@ import * as rules from './rules.js';
 import * as shares from './shares.js';
 import * as sites from './site-analysis.js';
 import * as surges from './surge-triggers.js';
+import * as whatIf from './what-if.js';
 
 export const routes = {
   ingest: intake.ingest,
@@ -102,6 +103,8 @@ export const routes = {
   testEngagementRules: ruleTests.testEngagementRules,
   getConfiguration: configurationFile.getConfiguration,
   putConfiguration: configurationFile.putConfiguration,
+  startWhatIf: whatIf.startWhatIf,
+  applyWhatIf: whatIf.applyWhatIf,
   listProfileLevels: profileLevels.listProfileLevels,
   setProfileLevels: profileLevels.setProfileLevels,
   getScoringGrid: profileLevels.getScoringGrid,

@@ -38,7 +38,7 @@ function isDated(value: number | string): boolean {
   return typeof value === 'string' && date.test(value);
 }
 
-const attributeFilterForm = z
+export const attributeFilterForm = z
   .union(
     [
       z.strictObject({

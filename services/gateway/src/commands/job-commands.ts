@@ -4,6 +4,7 @@ import { command, inUnit, type CommandBuilders } from './command-building.js';
 
 const jobsOf: Readonly<Record<ServiceWithJobs, Pick<records.JobRecords, 'cancelJob'>>> = {
   notification: records.notificationJobs,
+  scoring: records.scoringJobs,
 };
 
 export const jobCommands = {

@@ -1,5 +1,5 @@
 // Commands about the configuration of scoring: rulesets, rules, levels, filters and decay rules.
-import { records, type routes } from '@lead-scoring/contracts';
+import { jobNamed, records, type routes } from '@lead-scoring/contracts';
 import { problem } from '../problem.js';
 import {
   command,
@@ -73,6 +73,19 @@ export const scoringCommands = {
       configuration: input.body,
       dry_run: input.query.dry_run === 'true',
       ...(input.expectedVersion !== undefined && { expected_version: input.expectedVersion }),
+    }),
+
+  startWhatIf: (input) =>
+    command(records.startWhatIf, ouOf(input), {
+      ...inUnit(input),
+      job_id: input.commandId,
+      ...input.body,
+    }),
+
+  applyWhatIf: (input) =>
+    command(records.applyWhatIf, ouOf(input), {
+      ...inUnit(input),
+      job_id: jobNamed(input.parameters.job).id,
     }),
 
   setEngagementLevels: (input) =>

@@ -14,6 +14,10 @@ export const firingReads = {
     DealLeadRemoved: 'ignored',
     DealRemoved: 'ignored',
     DealsIgnored: 'ignored',
+    JobStarted: 'ignored',
+    JobAdvanced: 'ignored',
+    JobEnded: 'ignored',
+    JobCancelled: 'ignored',
     // Firing reads these through the explanations.
     RulesetCreated: 'ignored',
     RulesetUpdated: 'ignored',

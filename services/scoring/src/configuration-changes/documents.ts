@@ -45,6 +45,23 @@ export async function configurationAt(
   ouId: string,
   at: string,
 ): Promise<ScoringConfiguration> {
+  const changes = await changesOf(readModel, ouId);
+  return changes
+    .filter(({ payload }) => payload.at <= at)
+    .reduce(evolveConfiguration, emptyConfiguration(ouId));
+}
+
+/** An earlier version of the configuration: every change makes one. */
+export async function configurationOfVersion(
+  readModel: ReadModel,
+  ouId: string,
+  version: number,
+): Promise<ScoringConfiguration> {
+  const changes = await changesOf(readModel, ouId);
+  return changes.slice(0, version).reduce(evolveConfiguration, emptyConfiguration(ouId));
+}
+
+async function changesOf(readModel: ReadModel, ouId: string): Promise<ConfigurationEvent[]> {
   const changes = await withClassifiedErrors(() =>
     readModel
       .collection(configurationChanges)
@@ -52,8 +69,5 @@ export async function configurationAt(
       .sort({ _id: 1 })
       .toArray(),
   );
-  return changes
-    .map(({ event }) => unpackJson(event) as unknown as ConfigurationEvent)
-    .filter(({ payload }) => payload.at <= at)
-    .reduce(evolveConfiguration, emptyConfiguration(ouId));
+  return changes.map(({ event }) => unpackJson(event) as unknown as ConfigurationEvent);
 }

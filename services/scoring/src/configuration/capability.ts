@@ -1,6 +1,12 @@
 // An OU's rulesets, rules, levels, filters and decay rules as one aggregate, whose version identifies the rules of a decision.
-import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
-import { records, type RecordDeclaration } from '@lead-scoring/contracts';
+import {
+  aggregate,
+  findJob,
+  storedAsDocuments,
+  type AggregateShape,
+  type Job,
+} from '@lead-scoring/capability';
+import { actedBy, records, type RecordDeclaration } from '@lead-scoring/contracts';
 import { uuidToBinary } from '@lead-scoring/read-model';
 import {
   type ConfigurationEvent,
@@ -10,6 +16,7 @@ import {
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import { walksOf } from '../decays/walks.js';
+import { applyWhatIf, type WhatIfToApply } from '../what-if/apply-model.js';
 import { decideConfiguration, resultOf } from './decide.js';
 import {
   configurations,
@@ -18,12 +25,20 @@ import {
   toConfigurationDocument,
   type ConfigurationDocument,
 } from './documents.js';
-import type { ConfigurationCommand } from './messages.js';
+import type { ConfigurationCommand, ConfigurationDecision } from './messages.js';
 
 interface ScoringConfigurationShape extends AggregateShape {
   state: ScoringConfiguration;
-  command: ConfigurationCommand;
+  command: ConfigurationCommand | ApplyWhatIf;
   event: ConfigurationEvent;
+  /** The what-ifs that commands name, by id. */
+  context: ReadonlyMap<string, WhatIfToApply>;
+}
+
+/** Names a draft that the service's jobs have stored. */
+interface ApplyWhatIf {
+  type: 'ApplyWhatIf';
+  payload: records.ApplyWhatIf;
 }
 
 /** The record declarations of the commands. */
@@ -60,17 +75,27 @@ export const configurationCommands: {
 export const scoringConfiguration = ({ partitions }: { readonly partitions: number }) =>
   aggregate<ScoringConfigurationShape>({
     name: 'scoring-configuration',
-    commands: configurationCommands,
+    commands: { ...configurationCommands, ApplyWhatIf: records.applyWhatIf },
     events: configurationRecords,
     keyOf: ({ payload }) => payload.ou_id,
     initial: emptyConfiguration,
-    decide: (command, configuration) => {
-      const decision = decideConfiguration(command, configuration);
+    contextOf: async (commands, { readModel }) => {
+      const asked = commands.flatMap(({ type, payload }) => (type === 'ApplyWhatIf' ? [payload] : []));
+      const found = await Promise.all(asked.map(({ ou_id, job_id }) => findJob(readModel, ou_id, job_id)));
+      return new Map(found.flatMap((job) => (job && isWhatIf(job) ? [[job.job_id, job]] : [])));
+    },
+    decide: (command, configuration, whatIfs) => {
+      const decision =
+        command.type === 'ApplyWhatIf'
+          ? decideApplication(command.payload, whatIfs, configuration)
+          : decideConfiguration(command, configuration);
       if (decision.outcome === 'rejected') return decision;
       return { ...decision, commands: walksOf(configuration, decision.events, partitions) };
     },
     evolve: evolveConfiguration,
-    resultOf,
+    // The decision on ApplyWhatIf has the result.
+    resultOf: (command, configuration) =>
+      command.type === 'ApplyWhatIf' ? undefined : resultOf(command, configuration),
     stored: storedAsDocuments<ScoringConfiguration, ConfigurationDocument>({
       collection: configurations,
       idOf: uuidToBinary,
@@ -79,3 +104,18 @@ export const scoringConfiguration = ({ partitions }: { readonly partitions: numb
       published: publishedConfigurations,
     }),
   });
+
+function isWhatIf(job: Job<{ readonly kind: string }>): job is Job<records.WhatIfWork> {
+  return job.work.kind === 'what-if';
+}
+
+function decideApplication(
+  command: records.ApplyWhatIf,
+  whatIfs: ReadonlyMap<string, WhatIfToApply>,
+  configuration: ScoringConfiguration,
+): ConfigurationDecision {
+  const decision = applyWhatIf(command, whatIfs.get(command.job_id) ?? null, configuration);
+  return decision.outcome === 'rejected'
+    ? decision
+    : { ...decision, events: actedBy(decision.events, command) };
+}

@@ -2,7 +2,7 @@
 // port.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
-import { outgoing, type RecordWriter } from '@lead-scoring/event-log';
+import { outgoing, type EventLog, type RecordWriter } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { configurationCommands } from '../configuration/capability.js';
@@ -17,6 +17,8 @@ export interface Rig extends Omit<ServiceRig, 'request'> {
   startProcessor: () => Promise<() => Promise<void>>;
   /** Writes ingest's events; resolves when they are scored. */
   score: (happened: (declarations.EventsIngested | declarations.LeadDeleted)[]) => Promise<void>;
+  /** Writes any command, and resolves with its reply. */
+  ask: ServiceRig['request'];
   request: (command: ConfigurationCommand) => Promise<declarations.CommandReplied>;
   reset: (command: declarations.ResetScores) => Promise<declarations.CommandReplied>;
 }
@@ -33,12 +35,16 @@ export function serviceOn(
     partitions = 1,
     now = () => new Date(),
     writer = noWriter,
+    log = noLog,
+    leadsPerStep,
   }: {
     cachedLeads?: number;
     maximumMatches?: number;
     partitions?: number;
     now?: () => Date;
     writer?: Pick<RecordWriter, 'write'>;
+    log?: () => EventLog;
+    leadsPerStep?: number;
   } = {},
 ) {
   const configurations = createPublishedConfigurations(readModel);
@@ -48,12 +54,18 @@ export function serviceOn(
     configurations: () => configurations,
     partitions,
     decay: { writer, now, onError: rethrow, timing },
+    jobs: { log, writer, leadsPerStep, onStepError: rethrow },
   });
 }
 
 /** For tests in which nothing is due. */
 const noWriter: Pick<RecordWriter, 'write'> = {
   write: () => Promise.reject(new Error('the test has no writer')),
+};
+
+/** For tests without jobs. */
+const noLog = (): EventLog => {
+  throw new Error('the test has no log');
 };
 
 function rethrow(error: unknown): never {
@@ -64,6 +76,7 @@ export async function startRig({
   partitions = 3,
   processors = 1,
   now = () => new Date(),
+  leadsPerStep = 1_000,
 } = {}): Promise<Rig> {
   const rig = await openScoringRig({ partitions });
   const { log, readModel, logger, onFatal, writer } = rig;
@@ -73,11 +86,15 @@ export async function startRig({
 
   const startProcessor = () =>
     rig.run(
-      createServiceProcessor(log, serviceOn(readModel, { partitions, writer, now }), {
-        readModel,
-        logger,
-        onFatal,
-      }),
+      createServiceProcessor(
+        log,
+        serviceOn(readModel, { partitions, writer, now, log: () => log, leadsPerStep }),
+        {
+          readModel,
+          logger,
+          onFatal,
+        },
+      ),
     );
 
   for (let index = 0; index < processors; index += 1) await startProcessor();
@@ -86,6 +103,7 @@ export async function startRig({
     ...rig,
     startProcessor,
     score: (happened) => rig.deliver('scoring', happened.map(ingestRecord)),
+    ask: rig.request,
     request: (command) => rig.request(commandRecord(command)),
     reset: (payload) => rig.request(outgoing(declarations.resetScores, { key: payload.lead_id, payload })),
   };
@@ -101,6 +119,7 @@ export function openScoringRig({ partitions }: { partitions: number }): Promise<
     configurations: unopened,
     partitions,
     decay: { writer: { write: unopened }, now: unopened, onError: unopened },
+    jobs: { log: unopened, writer: { write: unopened }, onStepError: unopened },
   });
   return openServiceRig({ service: 'scoring', collections, ouId, partitions });
 }

@@ -1,0 +1,154 @@
+// Commands of what-ifs, and the records of the jobs that compute them: recorded history replayed by the live rules and by a draft.
+import { z } from 'zod';
+import { id, score, time } from '../common.js';
+import { requested } from '../vocabulary/actor.js';
+import { attributeFilter } from '../vocabulary/filters.js';
+import { gridCell } from '../vocabulary/grid.js';
+import { levelledScoreTypes } from '../vocabulary/score-types.js';
+import { configurationFile } from './configuration-file.js';
+import { jobRecords } from './jobs.js';
+import { profileRuleFields, recordedConditions } from './profile-scoring.js';
+import { defineRecord, type PayloadOf } from './record.js';
+import { updateRule } from './rules.js';
+import { maximumLevels, ruleFields } from './scoring.js';
+
+export const whatIfLimits = {
+  /** Changes of rules in one draft. */
+  changes: 100,
+  /** Leads that are listed as rising, and as many as falling. */
+  movers: 25,
+  /** Reasons that are listed for each of them. */
+  reasons: 10,
+  /** Numbers in a histogram, pairs of a bucket and a count: there are no more buckets. */
+  histogram: 60_000,
+  partitions: 1_000,
+};
+
+/** A rule of a draft, in the form of the command that creates it. */
+const draftRule = z.union([
+  z.strictObject({ ruleset_id: id.optional(), ...ruleFields }),
+  z.strictObject({ ruleset_id: id, conditions: recordedConditions, ...profileRuleFields }),
+]);
+
+const draftChange = z.discriminatedUnion('op', [
+  z.strictObject({ op: z.literal('add'), rule: draftRule }),
+  z.strictObject({
+    op: z.literal('change'),
+    rule_id: id,
+    rule: updateRule.schema.omit({ ou_id: true, rule_id: true, requested_at: true, actor: true }),
+  }),
+  z.strictObject({ op: z.literal('remove'), rule_id: id }),
+]);
+export type DraftChange = z.infer<typeof draftChange>;
+
+const draft = {
+  changes: z.array(draftChange).max(whatIfLimits.changes),
+  levels: configurationFile.shape.engagement_levels.describe('All levels of the score. Absent: as they are.'),
+  decays: configurationFile.shape.decays.describe('All decay rules. Absent: as they are.'),
+};
+const asked = {
+  from: time.optional().describe('Events that happened earlier do not count.'),
+  to: time.optional().describe('Events that happened then or later do not count.'),
+  score_type: z.enum(levelledScoreTypes),
+  outcome: z.union([z.strictObject({ event_type: z.string().min(1).max(100) }), attributeFilter]).optional(),
+  threshold: score.optional(),
+};
+
+export const startWhatIf = defineRecord({
+  type: 'StartWhatIf',
+  topic: 'scoring.commands',
+  key: 'ou_id',
+  description: 'Replay the history of an organizational unit by its live rules and by a draft, as a job.',
+  schema: z.strictObject({ ou_id: id, job_id: id, ...draft, ...asked, ...requested }),
+});
+export type StartWhatIf = PayloadOf<typeof startWhatIf>;
+
+export const applyWhatIf = defineRecord({
+  type: 'ApplyWhatIf',
+  topic: 'scoring.commands',
+  key: 'ou_id',
+  description: 'Make the draft of a what-if live: all of its changes or, when one is refused, none.',
+  schema: z.strictObject({ ou_id: id, job_id: id, ...requested }),
+});
+export type ApplyWhatIf = PayloadOf<typeof applyWhatIf>;
+
+const offset = z.int().min(0);
+
+const whatIfWork = z.strictObject({
+  kind: z.literal('what-if'),
+  ...draft,
+  ...asked,
+  configuration_version: z.int().min(0).describe('Of the live rules, and of those that the draft changes.'),
+  partitions: z
+    .array(
+      z.strictObject({
+        ingest_end: offset.describe('Where ingest.events ended when the job began.'),
+        scoring_end: offset.describe('Where scoring.events ended then.'),
+        groups: z.int().min(1).describe('Groups of leads, one of which is in memory at a time.'),
+      }),
+    )
+    .max(whatIfLimits.partitions),
+});
+export type WhatIfWork = z.infer<typeof whatIfWork>;
+
+const count = z.int().min(0);
+const histogram = z
+  .array(z.int())
+  .max(whatIfLimits.histogram)
+  .describe('A score, its number of leads, the next score, its number, and so on.');
+
+const foundSide = z.strictObject({
+  scores: histogram,
+  levels: z.array(z.strictObject({ id, name: z.string().max(100), leads: count })).max(maximumLevels),
+  cells: z.array(z.strictObject({ cell: gridCell, leads: count })).max(16),
+  outcome: z
+    .strictObject({ won: histogram, others: histogram })
+    .optional()
+    .describe('Scores of the leads that had the outcome, as they were before it, and of the others.'),
+});
+export type FoundSide = z.infer<typeof foundSide>;
+
+const reason = z.strictObject({
+  kind: z.enum(['rule', 'decay', 'limit']),
+  id: id.optional().describe('The rule or, of a limit of a ruleset, the ruleset.'),
+  label: z.string().max(200),
+  live: z.int(),
+  draft: z.int(),
+});
+export type WhatIfReason = z.infer<typeof reason>;
+
+const mover = z.strictObject({
+  lead_id: id,
+  partition: z.int().min(0),
+  live: score,
+  draft: score,
+  why: z.array(reason).max(whatIfLimits.reasons).optional(),
+});
+export type FoundMover = z.infer<typeof mover>;
+
+/** What a step has found out: of a group of leads, or why some of them moved. */
+const whatIfFound = z.strictObject({
+  leads: count,
+  rising: count,
+  falling: count,
+  crossing: count,
+  live: foundSide,
+  draft: foundSide,
+  movers: z.array(mover).max(2 * whatIfLimits.movers),
+});
+export type WhatIfFound = z.infer<typeof whatIfFound>;
+
+/** What the jobs of the scoring service are to do. */
+export const scoringWork = z.discriminatedUnion('kind', [whatIfWork]);
+export const scoringJobs = jobRecords('scoring', scoringWork, whatIfFound);
+
+export const whatIfRecords = [
+  startWhatIf,
+  applyWhatIf,
+  scoringJobs.continueJob,
+  scoringJobs.cancelJob,
+  scoringJobs.jobStarted,
+  scoringJobs.jobAdvanced,
+  scoringJobs.jobEnded,
+  scoringJobs.jobCancelled,
+] as const;

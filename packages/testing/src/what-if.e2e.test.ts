@@ -1,0 +1,202 @@
+// What-ifs through the gateway: every status that their routes declare, and a what-if that ends once with the right result although
+// its service is killed while it runs.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { routeDeclarations } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
+import { startTestSystem, type TestSystem } from './test-system.js';
+
+let system: TestSystem;
+let ruleId: string;
+let position: string;
+
+const leads = 400;
+const day = (number: number) => new Date(Date.UTC(2026, 0, 1 + number)).toISOString();
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  const rule = await system.request<{ id: string }>('/engagement-scoring/rules', {
+    body: { event_type: 'Page View', weight: 5, label: 'Views' },
+  });
+  ruleId = rule.body.id;
+  for (let part = 0; part < 5; part += 1) {
+    const events = Array.from({ length: leads }, (_, lead) => [
+      {
+        alias_kind: 'email',
+        alias: `lead${String(lead)}@example.com`,
+        event_type: 'Page View',
+        timestamp: day(part),
+      },
+      ...(lead % (part + 2) === 0
+        ? [
+            {
+              alias_kind: 'email',
+              alias: `lead${String(lead)}@example.com`,
+              event_type: 'Form Submit',
+              timestamp: day(part),
+            },
+          ]
+        : []),
+      ...(part === 4 && lead % 4 === 0
+        ? [
+            {
+              alias_kind: 'email',
+              alias: `lead${String(lead)}@example.com`,
+              event_type: 'Deal Won',
+              timestamp: day(9),
+            },
+          ]
+        : []),
+    ]).flat();
+    const sent = await system.request<{ position: string }>('/ingest', { body: events });
+    expect(sent.status).toBe(202);
+    ({ position } = sent.body);
+  }
+  await eventually('all events are scored', async () => {
+    const { status, body } = await system.request<{ total: number }>(
+      `/leads?limit=1&min_position=${position}`,
+    );
+    return status === 200 && body.total === leads;
+  });
+}, 180_000);
+afterAll(() => system.stop(), 60_000);
+
+const start = (body: object, options = {}) =>
+  system.request<{ job_id: string; code?: string; detail?: string }>('/scoring/what-if', {
+    body,
+    ...options,
+  });
+const jobOf = async (id: string) => (await system.request<routeDeclarations.Job>(`/jobs/${id}`)).body;
+const apply = (id: string) =>
+  system.request<{ version?: number; code?: string }>(`/scoring/what-if/${id}/apply`, { method: 'POST' });
+
+async function completed(id: string): Promise<routeDeclarations.Job> {
+  return eventually(
+    'the what-if is completed',
+    async () => {
+      const job = await jobOf(id);
+      if (job.status === 'failed') throw new Error(JSON.stringify(job.errors));
+      return job.status === 'completed' && job;
+    },
+    60_000,
+  );
+}
+
+/** The rule that a draft adds has an id of its own in each what-if. */
+const withoutRuleIds = (result: routeDeclarations.WhatIfResult | undefined) => ({
+  ...result,
+  movers: result?.movers.map(({ why, ...mover }) => ({
+    ...mover,
+    why: why.map(({ label, live, draft: drafted }) => [label, live, drafted]),
+  })),
+});
+
+const draft = {
+  changes: [
+    { op: 'add', rule: { event_type: 'Form Submit', weight: 20, label: 'Forms' } },
+    { op: 'change', rule_id: '', rule: { weight: 1 } },
+  ],
+  outcome: { event_type: 'Deal Won' },
+  threshold: 20,
+};
+const drafted = () => ({
+  ...draft,
+  changes: draft.changes.map((change) => (change.op === 'change' ? { ...change, rule_id: ruleId } : change)),
+});
+
+test('a what-if ends once with the right result, although scoring is killed while it runs', async () => {
+  const undisturbed = await start(drafted());
+  expect(undisturbed.status).toBe(202);
+  const { result: expected, kind, rate, eta } = await completed(undisturbed.body.job_id);
+  expect({ kind, rate, eta }).toEqual({ kind: 'what-if', rate: expect.any(Number), eta: null });
+  expect(expected).toMatchObject({ leads, overtaken: false });
+  expect(expected?.draft.auc).toBeGreaterThan(expected?.live.auc ?? 1);
+  expect(expected?.movers[0]?.why.map(({ label }) => label)).toEqual(['Forms', 'Views']);
+  const scores = (await system.request('/leads?limit=50')).body;
+  for (const moment of ['at once', 'after a step']) {
+    const { body } = await start(drafted());
+    if (moment === 'after a step')
+      await eventually('a step is done', async () => (await jobOf(body.job_id)).done > 0);
+    system.service('scoring').process.kill('SIGKILL');
+    const { result } = await completed(body.job_id);
+    expect(withoutRuleIds(result)).toEqual(withoutRuleIds(expected));
+  }
+  expect((await system.request('/leads?limit=50')).body).toEqual(scores);
+}, 180_000);
+
+describe('the statuses of a what-if', () => {
+  test('400 for a form that makes no sense, with the place', async () => {
+    const refused = await start({ changes: [{ op: 'add', rule: { event_type: 'A', weight: 0 } }] });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  });
+
+  test('404 for a rule or a ruleset that there is not', async () => {
+    const unknown = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
+    expect(await start({ changes: [{ op: 'remove', rule_id: unknown }] })).toMatchObject({
+      status: 404,
+      body: { code: 'rule_not_found' },
+    });
+    const rule = { event_type: 'A', weight: 1, ruleset_id: unknown };
+    expect(await start({ changes: [{ op: 'add', rule }] })).toMatchObject({
+      status: 404,
+      body: { code: 'ruleset_not_found' },
+    });
+  });
+
+  test('409 for levels that overlap', async () => {
+    const level = (name: string) => ({ name, min_score: 0, max_score: 9, color: '#e8590c' });
+    expect(await start({ changes: [], levels: [level('A'), level('B')] })).toMatchObject({
+      status: 409,
+      body: { code: 'levels_overlap' },
+    });
+  });
+
+  test('409 with the id of the job that runs, for one of two that are started at once', async () => {
+    const [one, other] = await Promise.all([start(drafted()), start(drafted())]);
+    const [begun, refused] = one.status === 202 ? [one, other] : [other, one];
+    expect(begun.status).toBe(202);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'job_running' } });
+    expect(refused.body.detail).toContain(begun.body.job_id);
+    await completed(begun.body.job_id);
+  });
+
+  test('the same Idempotency-Key gets the first answer again', async () => {
+    const headers = { 'idempotency-key': 'what-if-1' };
+    const first = await start({ changes: [] }, { headers });
+    const again = await start({ changes: [] }, { headers });
+    expect(again).toMatchObject({ status: 202, body: first.body });
+    await completed(first.body.job_id);
+  });
+});
+
+describe('the statuses of apply', () => {
+  test('404 for a job that there is not', async () => {
+    const unknown = 'scoring-0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
+    expect(await apply(unknown)).toMatchObject({ status: 404, body: { code: 'job_not_found' } });
+  });
+
+  test('409 for one without a result, 200 for a completed one, also when it comes again, and then 409 for an older one', async () => {
+    const cancelled = await start(drafted());
+    await system.request(`/jobs/${cancelled.body.job_id}/cancel`, { method: 'POST' });
+    const { status } = await jobOf(cancelled.body.job_id);
+    if (status === 'cancelled')
+      expect(await apply(cancelled.body.job_id)).toMatchObject({
+        status: 409,
+        body: { code: 'job_not_completed' },
+      });
+    const older = await start({ changes: [{ op: 'change', rule_id: ruleId, rule: { weight: 9 } }] });
+    await completed(older.body.job_id);
+    const newer = await start(drafted());
+    await completed(newer.body.job_id);
+    const applied = await apply(newer.body.job_id);
+    expect(applied).toMatchObject({ status: 200, body: { job_id: newer.body.job_id } });
+    expect(await apply(newer.body.job_id)).toMatchObject({ status: 200, body: applied.body });
+    expect(await apply(older.body.job_id)).toMatchObject({ status: 409, body: { code: 'rules_changed' } });
+    expect((await jobOf(older.body.job_id)).result?.overtaken).toBe(true);
+    const rule = await system.request<{ weight: number }>(`/rules/${ruleId}`);
+    expect(rule.body.weight).toBe(1);
+    const history = await system.request<{ data: { changed_by?: { kind: string } }[] }>(
+      `/rules/${ruleId}/history`,
+    );
+    expect(history.body.data[0]?.changed_by?.kind).toBe('token');
+  });
+});

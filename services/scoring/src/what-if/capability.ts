@@ -1,0 +1,24 @@
+// The jobs of the scoring service.
+import { jobs, type JobsCapability, type StepErrorListener } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import type { RecordWriter } from '@lead-scoring/event-log';
+import { whatIf, type WhatIfDependencies } from './job.js';
+
+export interface ScoringJobsDependencies extends WhatIfDependencies {
+  readonly writer: Pick<RecordWriter, 'write'>;
+  readonly onStepError: StepErrorListener;
+}
+
+export function scoringJobs({
+  writer,
+  onStepError,
+  ...dependencies
+}: ScoringJobsDependencies): JobsCapability<'StartWhatIf'> {
+  return jobs({
+    service: 'scoring',
+    records: records.scoringJobs,
+    kinds: [whatIf(dependencies)],
+    writer,
+    onStepError,
+  });
+}

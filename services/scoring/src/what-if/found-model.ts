@@ -1,0 +1,160 @@
+// What a replay has found out of a group of leads, and how the findings of several groups are joined. Pure.
+import { records } from '@lead-scoring/contracts';
+import { cellOf, levelHolding, levelsOfScore, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { bucketOf, joinHistograms } from '../leads/histogram-fold.js';
+import { packCounts, unpackCounts } from './packed-counts.js';
+import type { Lead } from '../leads/state.js';
+import type { Replay, Sides } from './replay-model.js';
+
+type Found = records.WhatIfFound;
+type FoundSide = records.FoundSide;
+type ScoreType = records.WhatIfWork['score_type'];
+
+export interface FoundContext {
+  readonly configurations: Sides<ScoringConfiguration>;
+  readonly score_type: ScoreType;
+  readonly partition: number;
+}
+
+const sides = ['live', 'draft'] as const;
+
+/** What the ended replay of a group of leads has found. */
+export function foundIn(replay: Replay, context: FoundContext): Found {
+  const { configurations, score_type, partition } = context;
+  const found: Pick<Found, 'rising' | 'falling' | 'crossing'> = { rising: 0, falling: 0, crossing: 0 };
+  const movers: records.FoundMover[] = [];
+  const tallies = {
+    live: new SideTally(configurations.live, score_type),
+    draft: new SideTally(configurations.draft, score_type),
+  };
+  for (const [lead_id, lead] of replay.whole.live.leads) {
+    const other = replay.whole.draft.leads.get(lead_id);
+    if (!other) throw new Error('a lead is known to one side of a replay only');
+    const [live, draft] = [scoreOf(lead, score_type), scoreOf(other, score_type)];
+    if (draft > live) found.rising += 1;
+    if (draft < live) found.falling += 1;
+    if (tallies.live.count(lead) !== tallies.draft.count(other)) found.crossing += 1;
+    if (live !== draft) movers.push({ lead_id, partition, live, draft });
+    if (!replay.outcomeTimes) continue;
+    const isWon = replay.outcomeTimes.has(lead_id);
+    for (const side of sides) {
+      const judged = isWon ? replay.before[side].leads.get(lead_id) : side === 'live' ? lead : other;
+      tallies[side].judge(judged ?? null, isWon);
+    }
+  }
+  return {
+    leads: replay.whole.live.leads.size,
+    ...found,
+    live: tallies.live.found(replay.outcomeTimes !== undefined),
+    draft: tallies.draft.found(replay.outcomeTimes !== undefined),
+    movers: topMovers(movers),
+  };
+}
+
+export function scoreOf(lead: Pick<Lead, 'score' | 'profile'>, scoreType: ScoreType): number {
+  return scoreType === 'engagement' ? lead.score : (lead.profile?.score ?? 0);
+}
+
+/** Counts the leads of one side. */
+class SideTally {
+  readonly #scores = new Map<number, number>();
+  readonly #levels = new Map<string, number>();
+  readonly #cells = new Map<string, number>();
+  readonly #won = new Map<number, number>();
+  readonly #others = new Map<number, number>();
+
+  constructor(
+    private readonly configuration: ScoringConfiguration,
+    private readonly scoreType: ScoreType,
+  ) {}
+
+  /** @returns the id of the lead's level; null: it is in none */
+  count(lead: Lead): string | null {
+    const { grid } = this.configuration;
+    const score = scoreOf(lead, this.scoreType);
+    add(this.#scores, bucketOf(score));
+    const level = levelHolding(levelsOfScore(this.configuration, this.scoreType), score);
+    if (level) add(this.#levels, level.id);
+    if (grid) add(this.#cells, cellOf(grid, { engagement: lead.score, profile: lead.profile?.score }));
+    return level?.id ?? null;
+  }
+
+  /** @param lead as it was before its outcome; null: it had done nothing yet */
+  judge(lead: Lead | null, isWon: boolean): void {
+    add(isWon ? this.#won : this.#others, bucketOf(lead ? scoreOf(lead, this.scoreType) : 0));
+  }
+
+  found(hasOutcome: boolean): FoundSide {
+    return {
+      scores: packCounts(this.#scores),
+      levels: levelsOfScore(this.configuration, this.scoreType).map(({ id, name }) => ({
+        id,
+        name,
+        leads: this.#levels.get(id) ?? 0,
+      })),
+      cells: [...this.#cells].map(([cell, leads]) => ({ cell, leads })) as FoundSide['cells'],
+      ...(hasOutcome && { outcome: { won: packCounts(this.#won), others: packCounts(this.#others) } }),
+    };
+  }
+}
+
+function add<Key>(counts: Map<Key, number>, key: Key, count = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + count);
+}
+
+/** Those that rise most and those that fall most, the largest move first. */
+function topMovers(movers: readonly records.FoundMover[]): records.FoundMover[] {
+  const inOrder = [...movers].sort(
+    (one, other) => moveOf(other) - moveOf(one) || (one.lead_id < other.lead_id ? -1 : 1),
+  );
+  const top = (isWanted: (move: number) => boolean) =>
+    inOrder.filter(({ live, draft }) => isWanted(draft - live)).slice(0, records.whatIfLimits.movers);
+  return [...top((move) => move > 0), ...top((move) => move < 0)];
+}
+
+function moveOf({ live, draft }: records.FoundMover): number {
+  return Math.abs(draft - live);
+}
+
+/** The findings of two groups of leads; of one lead, the later finding adds why it moved. */
+export function joinedFound(one: Found, other: Found): Found {
+  const movers = new Map(one.movers.map((mover) => [mover.lead_id, mover]));
+  for (const mover of other.movers) movers.set(mover.lead_id, mover);
+  return {
+    leads: one.leads + other.leads,
+    rising: one.rising + other.rising,
+    falling: one.falling + other.falling,
+    crossing: one.crossing + other.crossing,
+    live: joinedSide(one.live, other.live),
+    draft: joinedSide(one.draft, other.draft),
+    movers: topMovers([...movers.values()]),
+  };
+}
+
+function joinedSide(one: FoundSide, other: FoundSide): FoundSide {
+  const joined = (left: number[], right: number[]) =>
+    packCounts(joinHistograms([unpackCounts(left), unpackCounts(right)]));
+  const cells = new Map(one.cells.map(({ cell, leads }) => [cell, leads]));
+  for (const { cell, leads } of other.cells) add(cells, cell, leads);
+  const known = new Map(other.levels.map(({ id, leads }) => [id, leads]));
+  const levels = one.levels.length > 0 ? one.levels : other.levels.map((level) => ({ ...level, leads: 0 }));
+  const outcome = one.outcome ?? other.outcome;
+  return {
+    scores: joined(one.scores, other.scores),
+    levels: levels.map((level) => ({ ...level, leads: level.leads + (known.get(level.id) ?? 0) })),
+    cells: [...cells].map(([cell, leads]) => ({ cell, leads })),
+    ...(outcome && {
+      outcome: {
+        won: joined(one.outcome?.won ?? [], other.outcome?.won ?? []),
+        others: joined(one.outcome?.others ?? [], other.outcome?.others ?? []),
+      },
+    }),
+  };
+}
+
+const nothing: FoundSide = { scores: [], levels: [], cells: [] };
+
+/** Why leads moved, as findings without a lead. */
+export function foundReasons(movers: Found['movers']): Found {
+  return { leads: 0, rising: 0, falling: 0, crossing: 0, live: nothing, draft: nothing, movers };
+}

@@ -1,0 +1,157 @@
+// Reads the recorded history of a group of an OU's leads in one partition: ingest's records, with the resets of scores where they came.
+// ingest.events is the source, because it alone holds the metadata that rules look at; only the leads' own records are decoded.
+import { records } from '@lead-scoring/contracts';
+import { readHistory, type EventLog, type IncomingRecord, type StoredRecord } from '@lead-scoring/event-log';
+import { offsetToNumber } from '@lead-scoring/read-model';
+import { resetsScore } from '@lead-scoring/scoring-domain';
+import type { LeadCause } from '../scores/messages.js';
+import type { DecisionSource } from '../scores/source-model.js';
+import type { Happening } from './replay-model.js';
+
+/** Leads whose ids begin between two numbers of 32 bits, the second exclusive. Ids are hashes, so groups are of equal size. */
+export interface LeadGroup {
+  readonly from: number;
+  readonly to: number;
+}
+
+const idRange = 2 ** 32;
+
+/** One of so many groups of all leads. */
+export function leadGroup(index: number, groups: number): LeadGroup {
+  const edge = (number: number) => Math.round((number * idRange) / groups);
+  return { from: edge(index), to: edge(index + 1) };
+}
+
+export interface HistoryPart {
+  readonly ouId: string;
+  readonly partition: number;
+  readonly ends: Pick<records.WhatIfWork['partitions'][number], 'ingest_end' | 'scoring_end'>;
+  /** Which leads: those of a group, or these. */
+  readonly leads: LeadGroup | ReadonlySet<string>;
+  readonly signal: AbortSignal;
+}
+
+/** The size of one fetch: what is in memory of the log at a time. */
+const bytesPerFetch = 512 * 1024;
+const ingestTypes: ReadonlySet<string> = new Set([records.eventsIngested.type, records.leadDeleted.type]);
+
+/** What happened to the leads, in the order in which it was decided, a fetch at a time. */
+export async function* readHappenings(log: EventLog, part: HistoryPart): AsyncGenerator<Happening[], void> {
+  const resets = await readResets(log, part);
+  for await (const causes of readCauses(log, part))
+    yield causes.flatMap((cause) => [...resets.before(cause), cause]);
+  yield resets.rest();
+}
+
+/** The same without resets: what ingest recorded. */
+export async function* readCauses(log: EventLog, part: HistoryPart): AsyncGenerator<PlacedCause[], void> {
+  const isOfType = ({ type }: StoredRecord) => ingestTypes.has(type);
+  for await (const found of read(log, part, 'ingest.events', isOfType)) yield found.map(causeOf);
+}
+
+/** A record of ingest with its place. */
+type PlacedCause = LeadCause & { source: DecisionSource };
+
+function causeOf({ type, payload, offset }: IncomingRecord): PlacedCause {
+  const source = { offset: offsetToNumber(offset) };
+  return type === records.leadDeleted.type
+    ? { type: 'LeadDeleted', payload: payload as records.LeadDeleted, source }
+    : { type: 'EventsIngested', payload: payload as records.EventsIngested, source };
+}
+
+/** A reset, and the offset of the last record of ingest that was decided on the lead before it. */
+interface PlacedReset {
+  readonly after: number;
+  readonly command: records.ResetScores;
+}
+
+/** The resets of leads that are still to come in a history. */
+class Resets {
+  constructor(private readonly byLead: Map<string, PlacedReset[]>) {}
+
+  /** Takes those that were decided before a record of ingest. */
+  before({ payload, source }: PlacedCause): Happening[] {
+    const waiting = this.byLead.get(payload.lead_id);
+    if (!waiting) return [];
+    const end = waiting.findIndex(({ after }) => after >= source.offset);
+    return asHappenings(waiting.splice(0, end === -1 ? waiting.length : end));
+  }
+
+  rest(): Happening[] {
+    return asHappenings([...this.byLead.values()].flat());
+  }
+}
+
+function asHappenings(resets: readonly PlacedReset[]): Happening[] {
+  return resets.map(({ command }) => ({ type: 'ScoreReset', payload: command }));
+}
+
+/** Scoring's decisions say in which order resets and records of ingest came. They are decoded of the leads alone that were reset. */
+async function readResets(log: EventLog, part: HistoryPart): Promise<Resets> {
+  const reset = new Set<string>();
+  const adjusted = ({ type }: StoredRecord) => type === records.scoreAdjusted.type;
+  for await (const found of read(log, part, 'scoring.events', adjusted))
+    for (const { payload } of found) {
+      const decision = payload as records.ScoreAdjusted;
+      if (resetsScore(decision)) reset.add(decision.lead_id);
+    }
+  const byLead = new Map<string, PlacedReset[]>();
+  if (reset.size === 0) return new Resets(byLead);
+  const last = new Map<string, number>();
+  for await (const found of read(log, { ...part, leads: reset }, 'scoring.events', isOfScores))
+    for (const { type, payload } of found) {
+      if (type !== records.scoreAdjusted.type) {
+        const { lead_id, source } = payload as records.LeadScored | records.LeadRemoved;
+        last.set(lead_id, Math.max(last.get(lead_id) ?? -1, source?.offset ?? -1));
+        continue;
+      }
+      const decision = payload as records.ScoreAdjusted;
+      if (!resetsScore(decision)) continue;
+      const { lead_id } = decision;
+      const placed = { after: last.get(lead_id) ?? -1, command: commandOf(decision) };
+      byLead.set(lead_id, [...(byLead.get(lead_id) ?? []), placed]);
+    }
+  return new Resets(byLead);
+}
+
+const scoreTypes: ReadonlySet<string> = new Set([
+  records.leadScored.type,
+  records.leadRemoved.type,
+  records.scoreAdjusted.type,
+]);
+
+function isOfScores({ type }: StoredRecord): boolean {
+  return scoreTypes.has(type);
+}
+
+function commandOf({ ou_id, lead_id, reset_id, decided_at }: records.ScoreAdjusted): records.ResetScores {
+  return { ou_id, lead_id, reset_id: reset_id ?? lead_id, requested_at: decided_at };
+}
+
+function read(
+  log: EventLog,
+  { ouId, partition, ends, leads, signal }: HistoryPart,
+  topic: 'ingest.events' | 'scoring.events',
+  isOfType: (record: StoredRecord) => boolean,
+): AsyncGenerator<IncomingRecord[], void> {
+  const isOfLead = isWithin(leads);
+  const to = BigInt(topic === 'ingest.events' ? ends.ingest_end : ends.scoring_end);
+  return readHistory(
+    log,
+    { topic, partition, from: 0n, to },
+    {
+      // The OU's id is in each of its records: a look for it costs a fraction of decoding those of others.
+      wants: (record) => isOfType(record) && isOfLead(record.key) && record.value.includes(ouId),
+      maxBytes: bytesPerFetch,
+      signal,
+    },
+  );
+}
+
+function isWithin(leads: HistoryPart['leads']): (leadId: string) => boolean {
+  if (!('from' in leads)) return (leadId) => leads.has(leadId);
+  return (leadId) => {
+    const beginning = Number.parseInt(leadId.slice(0, 8), 16);
+    return beginning >= leads.from && beginning < leads.to;
+  };
+}

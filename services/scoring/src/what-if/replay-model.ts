@@ -1,0 +1,176 @@
+// The history of a group of leads, replayed by the live rules and by a draft side by side. Where there is an outcome, each lead that had
+// it is replayed a second time as far as it had come before. Pure.
+import { compileFilters, eventTypeKey, type records } from '@lead-scoring/contracts';
+import type { LeadCause, LeadEvent } from '../scores/messages.js';
+import type { CompiledRules } from '../scores/rule-model.js';
+import { Track } from './track-model.js';
+
+/** The events that count, by their own times: from the first moment on, and before the second. */
+export interface ReplayedRange {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** The moment of which the scores are. */
+  readonly until: string;
+}
+
+/** Something that happened to a lead, in the order in which it was decided. */
+export type Happening = LeadCause | { type: 'ScoreReset'; payload: records.ResetScores };
+
+type IngestedEvent = records.EventsIngested['events'][number];
+
+export interface Sides<Of> {
+  readonly live: Of;
+  readonly draft: Of;
+}
+
+/** When each lead had the outcome first. Takes a history before it is replayed. */
+export class Outcomes {
+  /** The time of the earliest event, by lead. */
+  readonly times = new Map<string, string>();
+  readonly #isOutcome: (event: IngestedEvent) => boolean;
+
+  constructor(
+    outcome: NonNullable<records.WhatIfWork['outcome']>,
+    private readonly range: ReplayedRange,
+  ) {
+    if ('event_type' in outcome) {
+      const key = eventTypeKey(outcome.event_type);
+      this.#isOutcome = ({ event_type }) => eventTypeKey(event_type) === key;
+    } else {
+      const meets = compileFilters([outcome]);
+      this.#isOutcome = ({ metadata }) => metadata !== undefined && meets(metadata);
+    }
+  }
+
+  take(happenings: readonly Happening[]): void {
+    for (const { type, payload } of happenings) {
+      const { lead_id } = payload;
+      // Events of the same id that follow are of a new lead.
+      if (type === 'LeadDeleted') this.times.delete(lead_id);
+      if (type !== 'EventsIngested') continue;
+      for (const event of payload.events) {
+        if (!isWithin(event, this.range) || !this.#isOutcome(event)) continue;
+        const known = this.times.get(lead_id);
+        if (known === undefined || event.timestamp < known) this.times.set(lead_id, event.timestamp);
+      }
+    }
+  }
+}
+
+export class Replay {
+  /** All of the history. */
+  readonly whole: Sides<Track>;
+  /** Of the leads that had the outcome, what was before it. */
+  readonly before: Sides<Track>;
+
+  /**
+   * @param outcomeTimes absent: no outcome is asked for
+   * @param observers get the decisions on the whole history
+   */
+  constructor(
+    rules: Sides<CompiledRules>,
+    private readonly range: ReplayedRange,
+    readonly outcomeTimes?: ReadonlyMap<string, string>,
+    observers?: Sides<{ readonly take: (event: LeadEvent) => void }>,
+  ) {
+    this.whole = {
+      live: new Track(rules.live, observers?.live.take),
+      draft: new Track(rules.draft, observers?.draft.take),
+    };
+    this.before = { live: new Track(rules.live), draft: new Track(rules.draft) };
+  }
+
+  /** Takes what happened, in the order in which it was decided. */
+  take(happenings: readonly Happening[]): void {
+    let causes: LeadCause[] = [];
+    for (const happening of happenings) {
+      if (happening.type !== 'ScoreReset') {
+        const cause = causeWithin(happening, this.range);
+        if (cause) causes.push(cause);
+        continue;
+      }
+      this.#decide(causes);
+      causes = [];
+      this.#reset(happening.payload);
+    }
+    this.#decide(causes);
+  }
+
+  /** Lets time pass until the end, for decay rules. */
+  end(): void {
+    const { until } = this.range;
+    for (const track of [this.whole.live, this.whole.draft])
+      for (const leadId of [...track.leads.keys()]) track.passTime(leadId, until);
+    for (const track of [this.before.live, this.before.draft])
+      for (const leadId of [...track.leads.keys()]) track.passTime(leadId, this.#timeOf(leadId) ?? until);
+  }
+
+  #decide(causes: readonly LeadCause[]): void {
+    if (causes.length === 0) return;
+    this.whole.live.take(causes);
+    this.whole.draft.take(causes);
+    if (!this.outcomeTimes) return;
+    const earlier = causes.flatMap((cause) => {
+      const time = this.#timeOf(cause.payload.lead_id);
+      return time === undefined ? [] : (causeBefore(cause, time) ?? []);
+    });
+    this.before.live.take(earlier);
+    this.before.draft.take(earlier);
+  }
+
+  #reset(command: records.ResetScores): void {
+    const { requested_at, lead_id } = command;
+    const { from, to } = this.range;
+    if ((from !== undefined && requested_at < from) || (to !== undefined && requested_at >= to)) return;
+    this.whole.live.reset(command);
+    this.whole.draft.reset(command);
+    const time = this.#timeOf(lead_id);
+    if (time === undefined || requested_at >= time) return;
+    this.before.live.reset(command);
+    this.before.draft.reset(command);
+  }
+
+  #timeOf(leadId: string): string | undefined {
+    return this.outcomeTimes?.get(leadId);
+  }
+}
+
+function isWithin({ timestamp }: IngestedEvent, { from, to }: ReplayedRange): boolean {
+  return (from === undefined || timestamp >= from) && (to === undefined || timestamp < to);
+}
+
+/** The cause with the events that count; null where none does. */
+function causeWithin(cause: LeadCause, range: ReplayedRange): LeadCause | null {
+  if (cause.type === 'LeadDeleted' || (range.from === undefined && range.to === undefined)) return cause;
+  return withEvents(
+    cause,
+    cause.payload.events.filter((event) => isWithin(event, range)),
+  );
+}
+
+/** The cause as of a moment: with the events before it, and decided then at the latest. */
+function causeBefore(cause: LeadCause, moment: string): LeadCause | null {
+  if (cause.type === 'LeadDeleted') return cause;
+  const earlier = withEvents(
+    cause,
+    cause.payload.events.filter(({ timestamp }) => timestamp < moment),
+  );
+  if (!earlier) return null;
+  const { received_at } = earlier.payload;
+  return {
+    ...earlier,
+    payload: { ...earlier.payload, received_at: received_at < moment ? received_at : moment },
+  };
+}
+
+type EventCause = Extract<LeadCause, { type: 'EventsIngested' }>;
+
+function withEvents(cause: EventCause, events: IngestedEvent[]): EventCause | null {
+  const { payload } = cause;
+  if (events.length === payload.events.length) return cause;
+  if (events.length === 0) return null;
+  const times = new Set(events.map(({ timestamp }) => timestamp));
+  const { fields: all = [], ...others } = payload;
+  const fields = all.filter(({ at }) => times.has(at));
+  return { ...cause, payload: { ...others, events, ...(fields.length > 0 && { fields }) } };
+}

@@ -1,0 +1,353 @@
+// The laws of a replay, on random histories: by the rules that were in force it gives the scores that live scoring gave, whatever the
+// batches and the groups of leads; a draft that changes nothing moves nobody; and nothing that came with an outcome or after it counts.
+import { describe, expect, test } from '@jest/globals';
+import {
+  evolveConfiguration,
+  emptyConfiguration,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import fc from 'fast-check';
+import { decideConfiguration } from '../configuration/decide.js';
+import type { ConfigurationCommand } from '../configuration/messages.js';
+import type { Lead } from '../leads/state.js';
+import { ScoringInMemory } from '../reference/scoring-in-memory.js';
+import type { LeadCause } from '../scores/messages.js';
+import { compileRules } from '../scores/rule-model.js';
+import {
+  addMapping,
+  createProfileRule,
+  createRule,
+  createRuleset,
+  deleted,
+  idOf,
+  ingested,
+  ouId,
+  resetScores,
+  setLevels,
+} from '../testing/builders.js';
+import { createDecay } from '../testing/decay-builders.js';
+import { alwaysInForce } from './draft-model.js';
+import { foundIn, joinedFound } from './found-model.js';
+import { PointTally, reasonsOf } from './reasons-model.js';
+import { Outcomes, Replay, type Happening, type ReplayedRange } from './replay-model.js';
+
+const firstDay = Date.parse('2026-03-01T00:00:00.000Z');
+const timeOf = (hour: number) => new Date(firstDay + hour * 3_600_000).toISOString();
+const some = <Item>(items: readonly Item[]) => fc.constantFrom(...items);
+const names = ['ada', 'grace', 'linus', 'edsger'];
+
+function configured(...commands: readonly ConfigurationCommand[]): ScoringConfiguration {
+  return commands.reduce((configuration, command) => {
+    const decision = decideConfiguration(command, configuration);
+    if (decision.outcome === 'rejected') throw new Error(decision.message);
+    return decision.events.reduce(evolveConfiguration, configuration);
+  }, emptyConfiguration(ouId));
+}
+
+const base = { requested_at: timeOf(-1) };
+const inWeb = { ruleset_id: idOf('Web'), ...base };
+const commands: ConfigurationCommand[] = [
+  createRuleset('Web', { max_score: 60, ...base }),
+  createRule('view', { weight: 7, max_count: 5, ...inWeb }),
+  createRule('page', { weight: 4, once_per: 'value:path', ...inWeb }),
+  createRule('open', { event_type: 'Email Open', weight: 9, cap_points: 20, cap_days: 10, ...base }),
+  createRule('gone', { event_type: 'Unsubscribe', weight: -15, ...base }),
+  setLevels([['Hot', 30, null]], base),
+];
+const decays: ConfigurationCommand[] = [
+  createDecay('Weekly', { points: -3, interval_days: 7, ...base }),
+  createDecay('Half', {
+    mode: 'half_life',
+    half_life_days: 20,
+    interval_days: 2,
+    ruleset_id: idOf('Web'),
+    ...base,
+  }),
+];
+const profiles: ConfigurationCommand[] = [
+  createRuleset('Fit', { score_type: 'profile', ...base }),
+  addMapping('title', 'title', 'metadata.title'),
+  createProfileRule('chief', [{ field: 'title', operator: 'contains', value: 'chief' }], base),
+];
+
+const event = fc.record({
+  event_type: some(['Page View', 'Email Open', 'Unsubscribe', 'Deal Won', 'Other']),
+  path: some(['/pricing', '/blog', undefined]),
+  title: some(['Chief of staff', 'Clerk', undefined]),
+  /** Before and after the moments at which the system takes them. */
+  hour: fc.integer({ min: 0, max: 100 * 24 }),
+});
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      does: fc.constant('events' as const),
+      lead: some(names),
+      events: fc.array(event, { minLength: 1, maxLength: 4 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('delete' as const), lead: some(names) }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('reset' as const), lead: some(names) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ does: fc.constant('days' as const), days: fc.integer({ min: 1, max: 20 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('ticks' as const) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+const histories = fc.array(step, { maxLength: 40 });
+
+interface History {
+  happenings: Happening[];
+  /** When the last of it was decided. */
+  until: string;
+}
+
+/** Plays the steps to live scoring, and keeps what happened. */
+function played(steps: readonly Step[], live = new ScoringInMemory()): History {
+  const happenings: Happening[] = [];
+  let hours = 40 * 24;
+  let events = 0;
+  for (const [index, one] of steps.entries()) {
+    const now = timeOf((hours += 1));
+    const source = { offset: index };
+    if (one.does === 'days') hours += one.days * 24;
+    else if (one.does === 'ticks') for (const lead of names) live.runDecay(idOf(lead), now);
+    else if (one.does === 'reset') {
+      const payload = resetScores(one.lead, { reset_id: idOf(`reset ${String(index)}`), requested_at: now });
+      live.reset(payload);
+      happenings.push({ type: 'ScoreReset', payload });
+    } else {
+      const cause: LeadCause =
+        one.does === 'delete'
+          ? { type: 'LeadDeleted', payload: deleted(one.lead, { deleted_at: now }), source }
+          : {
+              type: 'EventsIngested',
+              payload: ingested(
+                one.lead,
+                one.events.map(({ event_type, path, title, hour }) => ({
+                  id: idOf(`event ${String((events += 1))}`),
+                  event_type,
+                  timestamp: timeOf(hour),
+                  metadata: { ...(path !== undefined && { path }), ...(title !== undefined && { title }) },
+                })),
+                { received_at: now },
+              ),
+              source,
+            };
+      live.decide([cause]);
+      happenings.push(cause);
+    }
+  }
+  const until = timeOf(hours + 1);
+  for (const lead of names) live.runDecay(idOf(lead), until);
+  return { happenings, until };
+}
+
+interface ReplaySettings {
+  live: ScoringConfiguration;
+  draft?: ScoringConfiguration;
+  range: ReplayedRange;
+  outcomes?: Outcomes;
+  /** The happenings of one batch. */
+  batch?: number;
+}
+
+function replayed(
+  happenings: readonly Happening[],
+  { live, draft = live, range, outcomes, batch = happenings.length }: ReplaySettings,
+): Replay {
+  outcomes?.take(happenings);
+  const rules = { live: compileRules(alwaysInForce(live)), draft: compileRules(alwaysInForce(draft)) };
+  const replay = new Replay(rules, range, outcomes?.times);
+  for (let from = 0; from < happenings.length; from += Math.max(1, batch))
+    replay.take(happenings.slice(from, from + Math.max(1, batch)));
+  replay.end();
+  return replay;
+}
+
+/** What matters of a lead: all but its places on the log. */
+const withoutPlaces = (leads: ReadonlyMap<string, Lead>) =>
+  [...leads]
+    .map(([id, lead]) => [id, { ...lead, offset: 0, first_offset: 0 }] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+
+test('by the rules that were in force it gives the leads that live scoring has, whatever the batches', () => {
+  fc.assert(
+    fc.property(histories, fc.integer({ min: 1, max: 5 }), (steps, batch) => {
+      const live = new ScoringInMemory();
+      for (const command of [...commands, ...decays, ...profiles]) live.command(command);
+      const { happenings, until } = played(steps, live);
+      const replay = replayed(happenings, { live: live.configuration, range: { until }, batch });
+      // Decay rules are named by when they count from, which no lead remembers.
+      expect(withoutPlaces(replay.whole.live.leads)).toEqual(withoutPlaces(live.leads));
+    }),
+  );
+});
+
+const context = (live: ScoringConfiguration, draft: ScoringConfiguration) => ({
+  configurations: { live, draft },
+  score_type: 'engagement' as const,
+  partition: 0,
+});
+
+test('a draft that changes nothing moves nobody', () => {
+  const live = configured(...commands, ...decays, ...profiles);
+  fc.assert(
+    fc.property(histories, (steps) => {
+      const { happenings, until } = played(steps);
+      const outcomes = new Outcomes({ event_type: 'deal_won' }, { until });
+      const replay = replayed(happenings, { live, range: { until }, outcomes });
+      expect(withoutPlaces(replay.whole.draft.leads)).toEqual(withoutPlaces(replay.whole.live.leads));
+      const found = foundIn(replay, context(live, live));
+      expect(found.draft).toEqual(found.live);
+      expect(found).toMatchObject({ rising: 0, falling: 0, crossing: 0, movers: [] });
+    }),
+  );
+});
+
+const drafted = configured(
+  ...commands,
+  ...decays,
+  ...profiles,
+  createRule('other', { event_type: 'Other', weight: 25, ...base }),
+  createRule('less', { weight: -2, ...base }),
+);
+
+test('the findings of groups of leads, joined, are those of all leads at once', () => {
+  const live = configured(...commands, ...decays, ...profiles);
+  fc.assert(
+    fc.property(histories, fc.nat(names.length), (steps, size) => {
+      const { happenings, until } = played(steps);
+      const found = (own: readonly Happening[]) => {
+        const outcomes = new Outcomes({ event_type: 'Deal Won' }, { until });
+        const replay = replayed(own, { live, draft: drafted, range: { until }, outcomes });
+        return foundIn(replay, context(live, drafted));
+      };
+      const first = new Set(names.slice(0, size).map(idOf));
+      const of = (isWanted: (lead: string) => boolean) =>
+        happenings.filter(({ payload }) => isWanted(payload.lead_id));
+      const joined = joinedFound(found(of((id) => first.has(id))), found(of((id) => !first.has(id))));
+      const all = found(happenings);
+      const inOrder = ({ cells, ...side }: typeof all.live) => ({ ...side, cells: new Set(cells) });
+      expect({ ...joined, live: inOrder(joined.live), draft: inOrder(joined.draft) }).toEqual({
+        ...all,
+        live: inOrder(all.live),
+        draft: inOrder(all.draft),
+      });
+    }),
+  );
+});
+
+test('the reasons of a lead add up to its move', () => {
+  const live = configured(...commands, ...decays, ...profiles);
+  fc.assert(
+    fc.property(histories, (steps) => {
+      const { happenings, until } = played(steps);
+      const tallies = { live: new PointTally('engagement'), draft: new PointTally('engagement') };
+      const rules = { live: compileRules(alwaysInForce(live)), draft: compileRules(alwaysInForce(drafted)) };
+      const replay = new Replay(rules, { until }, undefined, tallies);
+      replay.take(happenings);
+      replay.end();
+      for (const [id, { score }] of replay.whole.live.leads) {
+        const reasons = reasonsOf(id, tallies, { live, draft: drafted });
+        const moved = reasons.reduce((sum, reason) => sum + reason.draft - reason.live, 0);
+        expect(moved).toBe((replay.whole.draft.leads.get(id)?.score ?? 0) - score);
+      }
+    }),
+  );
+});
+
+describe('an outcome', () => {
+  const live = configured(...commands, ...profiles);
+
+  test('is judged by the events before it alone, in whichever order they came', () => {
+    fc.assert(
+      fc.property(histories, (steps) => {
+        // A reset counts at the moment at which it was decided, and not at that of an event.
+        const { happenings, until } = played(steps.filter(({ does }) => does !== 'reset'));
+        const outcomes = new Outcomes({ event_type: 'Deal Won' }, { until });
+        const replay = replayed(happenings, { live, range: { until }, outcomes });
+        for (const [id, to] of outcomes.times) {
+          const before = replayed(happenings, { live, range: { to, until } });
+          const [judged, cut] = [replay.before.live.leads.get(id), before.whole.live.leads.get(id)];
+          expect([judged?.score, judged?.profile?.score]).toEqual([cut?.score, cut?.profile?.score]);
+        }
+      }),
+    );
+  });
+
+  test('does not depend on anything that happens with it or later', () => {
+    const won = { event_type: 'Deal Won', path: undefined, title: undefined, hour: 50 };
+    fc.assert(
+      fc.property(histories, fc.array(event, { maxLength: 6 }), (steps, more) => {
+        const later = more.map((one) => ({ ...one, hour: 50 + (one.hour % 100) }));
+        const judged = (events: (typeof won)[]) => {
+          const { happenings, until } = played([
+            ...steps.filter(({ does }) => does !== 'delete'),
+            { does: 'events', lead: 'ada', events: [won, ...events] as never },
+          ]);
+          const outcomes = new Outcomes({ event_type: 'Deal Won' }, { until });
+          return replayed(happenings, { live, range: { until }, outcomes }).before.live.leads.get(
+            idOf('ada'),
+          );
+        };
+        expect(judged(later as never)?.score).toEqual(judged([])?.score);
+      }),
+    );
+  });
+
+  test('may be a field of the metadata, and the earliest event counts', () => {
+    const outcomes = new Outcomes({ field: 'Converted', operator: 'equals', value: 1 }, { until: timeOf(0) });
+    const at = (hour: number, Converted: number) => ({ timestamp: timeOf(hour), metadata: { Converted } });
+    outcomes.take([
+      { type: 'EventsIngested', payload: ingested('ada', [at(9, 1), at(3, 0), at(5, 1)]) },
+      { type: 'EventsIngested', payload: ingested('grace', [at(1, 1)]) },
+      { type: 'LeadDeleted', payload: deleted('grace') },
+    ]);
+    expect([...outcomes.times]).toEqual([[idOf('ada'), timeOf(5)]]);
+  });
+
+  test('takes nothing from a lead that fades only after it', () => {
+    const fading = configured(...commands, ...decays.slice(0, 1));
+    const view = { event_type: 'Page View', timestamp: timeOf(0) };
+    const happenings: Happening[] = [
+      {
+        type: 'EventsIngested',
+        payload: ingested('ada', [view], { received_at: timeOf(1) }),
+        source: { offset: 0 },
+      },
+      {
+        type: 'EventsIngested',
+        payload: ingested('ada', [{ event_type: 'Deal Won', timestamp: timeOf(24) }], {
+          received_at: timeOf(24),
+        }),
+        source: { offset: 1 },
+      },
+    ];
+    const until = timeOf(24 * 100);
+    const outcomes = new Outcomes({ event_type: 'Deal Won' }, { until });
+    const replay = replayed(happenings, { live: fading, range: { until }, outcomes });
+    expect(replay.before.live.leads.get(idOf('ada'))?.score).toBe(11);
+    expect(replay.whole.live.leads.get(idOf('ada'))?.score).toBe(0);
+  });
+});
+
+test('a range takes the events of its time, and leads without one are not in it', () => {
+  const live = configured(...commands);
+  const view = (hour: number) => ({ event_type: 'Page View', timestamp: timeOf(hour) });
+  const happenings: Happening[] = [
+    {
+      type: 'EventsIngested',
+      payload: ingested('ada', [view(1), view(10), view(20)]),
+      source: { offset: 0 },
+    },
+    { type: 'EventsIngested', payload: ingested('grace', [view(30)]), source: { offset: 1 } },
+  ];
+  const { leads } = replayed(happenings, {
+    live,
+    range: { from: timeOf(1), to: timeOf(20), until: timeOf(20) },
+  }).whole.live;
+  // Two views of one path.
+  expect([...leads.values()].map(({ score }) => score)).toEqual([18]);
+});
