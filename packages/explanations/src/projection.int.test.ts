@@ -110,15 +110,19 @@ function folded(batches: readonly Batch[]): Promise<Record<string, unknown[]>> {
       cachedLeads: 2,
       keepsAccounts: true,
     });
-    const open = (killedAfter = Infinity) =>
-      openFollowerPartition(projection, crashing(readModel, killedAfter), 0);
-    let state = open();
+    let process = crashing(readModel, Infinity);
+    let state = openFollowerPartition(projection, process, 0);
+    const openAnew = async (killedAfter = Infinity) => {
+      await process.ended();
+      process = crashing(readModel, killedAfter);
+      state = openFollowerPartition(projection, process, 0);
+    };
     for (const { records: together, afresh, killedAfter } of batches) {
-      if (afresh || killedAfter !== undefined) state = open(killedAfter);
+      if (afresh || killedAfter !== undefined) await openAnew(killedAfter);
       await state.fold(together).catch((error: unknown) => {
         if (killedAfter === undefined) throw error;
       });
-      if (killedAfter !== undefined) state = open();
+      if (killedAfter !== undefined) await openAnew();
     }
     const documents: Record<string, unknown[]> = {};
     for (const { name } of accountExplanationCollections)

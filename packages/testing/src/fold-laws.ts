@@ -18,7 +18,7 @@ export { foldedRecord } from './folded-record.js';
 export interface FoldStep {
   /** The number of records to fold in this step. */
   size: number;
-  /** The number of writes after which the process is killed. */
+  /** The number of writes after which the process is killed; it is killed at the end of its step at the latest. */
   killedAfter: number;
   /** Whether the checkpoint is stored; otherwise the next step folds the same records again. */
   isStored: boolean;
@@ -52,8 +52,9 @@ export async function foldedInSteps<Folded>({
     let [from, to] = [0, 0];
     for (const { size, killedAfter, isStored } of steps) {
       to = Math.min(log.length, to + size);
+      const process = crashing(readModel, killedAfter);
       const fold = async () => {
-        const state = await open(crashing(readModel, killedAfter));
+        const state = await open(process);
         const middle = Math.ceil((from + to) / 2);
         await state.fold(log.slice(from, middle));
         const written = state.write?.(AbortSignal.abort());
@@ -66,6 +67,7 @@ export async function foldedInSteps<Folded>({
         () => true,
         () => false,
       );
+      await process.ended();
       if (isFolded && isStored) from = to;
     }
     const state = await open(readModel);

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { seededRandom } from '@lead-scoring/start/random';
+import { defineCollection, type ReadModel } from '@lead-scoring/read-model';
 import fc from 'fast-check';
 import { BSON } from 'mongodb';
+import { crashing } from './crashing.js';
 import { traffic } from './ledger.js';
 import { referenceScores } from './reference.js';
 import { missingExamples } from './route-examples.js';
@@ -75,4 +77,40 @@ test('two states of the read models are equal only if every field of every docum
 
 test('every declared route has an example', () => {
   expect(missingExamples()).toEqual([]);
+});
+
+describe('a process that a law of folds kills', () => {
+  const things = defineCollection<{ _id: number }>({ name: 'things', indexes: [] });
+
+  /** A database that answers a write when the test says so. */
+  function slowDatabase() {
+    const answers: (() => void)[] = [];
+    const insertMany = () => new Promise<void>((resolve) => answers.push(resolve));
+    return { answers, readModel: { collection: () => ({ insertMany }) } as unknown as ReadModel };
+  }
+
+  test('has ended when the database has answered its last write, and not before', async () => {
+    const { answers, readModel } = slowDatabase();
+    const killed = crashing(readModel, 2);
+    const insert = () => killed.collection(things).insertMany([{ _id: 1 }]);
+    const first = insert();
+    const second = insert();
+    await expect(insert()).rejects.toThrow('killed at a write');
+    let hasEnded = false;
+    const ended = killed.ended().then(() => (hasEnded = true));
+    for (const answer of answers) {
+      await new Promise(setImmediate);
+      expect(hasEnded).toBe(false);
+      answer();
+    }
+    await Promise.all([first, second, ended]);
+  });
+
+  test('writes nothing after its end, even where no write killed it', async () => {
+    const { answers, readModel } = slowDatabase();
+    const killed = crashing(readModel, Infinity);
+    await killed.ended();
+    await expect(killed.collection(things).insertMany([{ _id: 1 }])).rejects.toThrow('killed at a write');
+    expect(answers).toEqual([]);
+  });
 });
