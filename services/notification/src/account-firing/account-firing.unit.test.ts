@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { accountIdOf, records } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import type { Trigger } from '../configuration/state.js';
+import { foldFirings, type FoldedSubject, type RecordedFiring } from '../firing/firing-fold.js';
 import { flood } from '../firing/memory-model.js';
 import { compileTriggers } from '../firing/trigger-model.js';
 import { concernsScored } from '../firing/decide.js';
@@ -20,8 +21,7 @@ import {
 } from '../testing/firing-builders.js';
 import { concernsAccount, decideAccountScored } from './decide.js';
 import { toAccountState, toAccountStateDocument } from './documents.js';
-import { evolveAccount } from './evolve.js';
-import { foldAccountFirings, type FoldedAccount, type RecordedAccountFiring } from './firing-fold.js';
+import { accountFold, evolveAccount } from './evolve.js';
 import { accountFiringRecords, type AccountFiringEvent } from './messages.js';
 import { accountRequestsOf } from './notification-model.js';
 import { initialAccountState, type AccountState } from './state.js';
@@ -236,7 +236,7 @@ describe('for any milestones and any changes of the scores of accounts,', () => 
   function logOf(triggers: readonly Trigger[], changes: readonly records.AccountScored[]) {
     const compiled = compileTriggers(configurationOf(triggers), { levels: [] });
     const states = new Map<string, AccountState>();
-    const log: RecordedAccountFiring[] = [];
+    const log: RecordedFiring<AccountFiringEvent>[] = [];
     changes.forEach((scored, offset) => {
       if (!concernsAccount(scored, compiled)) return;
       const { account_id } = scored;
@@ -251,20 +251,17 @@ describe('for any milestones and any changes of the scores of accounts,', () => 
 
   /** Folds the log in steps of these sizes; a step whose checkpoint is lost is folded again by the next one. */
   function foldedInSteps(
-    log: readonly RecordedAccountFiring[],
+    log: readonly RecordedFiring<AccountFiringEvent>[],
     steps: readonly { size: number; isLost: boolean }[],
   ): Map<string, AccountState> {
-    const states = new Map<string, FoldedAccount>();
+    const states = new Map<string, FoldedSubject<AccountState>>();
     let from = 0;
     for (const { size, isLost } of [...steps, { size: log.length, isLost: false }]) {
-      const before = new Map([...states].map(([id, one]): [string, FoldedAccount | null] => [id, one]));
-      for (const { event } of log)
-        if (!before.has(event.payload.account_id)) before.set(event.payload.account_id, null);
-      for (const [id, one] of foldAccountFirings(log.slice(from, from + size), before).changed)
-        states.set(id, one);
+      const { changed } = foldFirings(log.slice(from, from + size), states, accountFold);
+      for (const [key, one] of changed) states.set(key, one);
       if (!isLost) from += size;
     }
-    return new Map([...states].map(([id, { state }]) => [id, state]));
+    return new Map([...states.values()].map(({ state }) => [state.account_id, state]));
   }
 
   test('a plain reference implementation fires for the same changes', () => {
@@ -343,7 +340,7 @@ describe('for any milestones and any changes of the scores of accounts,', () => 
             changes.map((one) => (one.account_key === key ? one : accountScored(0, 0, 0))),
           );
           const id = accountIdOf(ouId, { account_kind: 'domain', account_key: key });
-          const of = ({ event }: RecordedAccountFiring) => event.payload.account_id === id;
+          const of = ({ event }: RecordedFiring<AccountFiringEvent>) => event.payload.account_id === id;
           expect(alone.log.filter(of).map(({ event }) => event)).toEqual(
             log.filter(of).map(({ event }) => event),
           );

@@ -1,13 +1,19 @@
 // Folds the events of account firing into an account's state. Pure.
+import type { SubjectFold } from '../firing/firing-fold.js';
 import { withFired } from '../firing/memory-model.js';
 import { noMemory, type TriggerMemory } from '../firing/state.js';
 import type { AccountFiringEvent } from './messages.js';
-import type { AccountState } from './state.js';
+import { initialAccountState, type AccountState } from './state.js';
 
 export function evolveAccount(state: AccountState, event: AccountFiringEvent): AccountState {
   const seen = Math.max(state.seen, event.payload.source.offset);
   return { ...state, memories: evolveMemories(state.memories, event), seen };
 }
+
+export const accountFold: SubjectFold<AccountFiringEvent, AccountState> = {
+  initial: ({ ou_id, account_id }) => initialAccountState(ou_id, account_id),
+  evolve: evolveAccount,
+};
 
 function evolveMemories(
   memories: AccountState['memories'],

@@ -8,13 +8,22 @@ import {
   type IncomingRecord,
   type OutgoingRecord,
 } from '@lead-scoring/event-log';
-import { offsetToNumber, type ReadModel } from '@lead-scoring/read-model';
+import { offsetToNumber, uuidToBinary } from '@lead-scoring/read-model';
+import type { FoldedSubject } from '../firing/firing-fold.js';
+import { FiringStore, type StoredSubjects } from '../firing/firing-store.js';
+import type { Forgettings } from '../firing/forgetting.js';
 import type { Source } from '../firing/messages.js';
+import { cacheKeyOf } from '../firing/subject-model.js';
 import type { TriggerReader } from '../firing/trigger-reader.js';
 import type { CompiledTriggers } from '../firing/trigger-model.js';
 import { concernsAccount, decideAccountScored } from './decide.js';
-import { foldAccountFirings, type FoldedAccount, type RecordedAccountFiring } from './firing-fold.js';
-import { forgettingsOf } from './forgetting.js';
+import {
+  accountStates,
+  toAccountState,
+  toAccountStateDocument,
+  type AccountStateDocument,
+} from './documents.js';
+import { accountFold } from './evolve.js';
 import {
   accountFiringEventOf,
   accountFiringReads,
@@ -23,7 +32,6 @@ import {
 } from './messages.js';
 import { accountRequestsOf } from './notification-model.js';
 import { initialAccountState, type AccountState } from './state.js';
-import { AccountFiringStore } from './store.js';
 
 export interface AccountFiringOptions {
   triggers: TriggerReader;
@@ -45,27 +53,37 @@ interface ConcernedAccount {
   readonly triggers: CompiledTriggers;
 }
 
+const storedAccounts: StoredSubjects<AccountFiringEvent, AccountState, AccountStateDocument> = {
+  ...accountFold,
+  eventOf: accountFiringEventOf,
+  collection: accountStates,
+  idOf: ({ id }) => uuidToBinary(id),
+  toState: toAccountState,
+  toDocument: toAccountStateDocument,
+};
+
 export class AccountFiringPartition implements OpenCapability {
-  readonly #readModel: ReadModel;
-  readonly #store: AccountFiringStore;
+  readonly #store;
 
   constructor(
     { readModel, partition }: Pick<PartitionScope, 'readModel' | 'partition'>,
     private readonly options: AccountFiringOptions,
   ) {
-    this.#readModel = readModel;
-    this.#store = new AccountFiringStore(readModel, partition, options);
+    this.#store = new FiringStore(readModel, partition, storedAccounts, {
+      maximumCached: options.cachedAccounts,
+    });
   }
 
   async decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
     const concerned = await this.#concerned(incoming);
-    const before = await this.#store.load(concerned.map(({ scored }) => scored.account_id));
+    const before = await this.#store.load(concerned.map(({ scored }) => scored));
     const events = decideAll(concerned, before);
     if (outputsOf(events) > maximumOutput && incoming.length > 1) return tooLarge;
+    const forgettings = await this.#store.forgettingsOf(events);
     return {
       outcome: 'decided',
       events: events.map(eventRecord),
-      commands: await this.#commandsOf(events),
+      commands: events.flatMap((event) => commandsOf(event, forgettings)),
     };
   }
 
@@ -86,32 +104,9 @@ export class AccountFiringPartition implements OpenCapability {
     });
   }
 
-  async #commandsOf(events: readonly AccountFiringEvent[]): Promise<OutgoingRecord[]> {
-    // The stored firings are searched, so the firings in memory are written first.
-    if (events.some(({ type }) => type === 'AccountForgotten')) await this.#store.shown();
-    const commands: OutgoingRecord[] = [];
-    for (const { type, payload } of events)
-      if (type === 'AccountMilestoneFired')
-        for (const request of accountRequestsOf(payload))
-          commands.push(outgoing(records.requestNotification, { key: request.channel_id, payload: request }));
-      else if (type === 'AccountForgotten')
-        for (const command of await forgettingsOf(this.#readModel, payload, events))
-          commands.push(outgoing(records.forgetAccount, { key: command.channel_id, payload: command }));
-    return commands;
-  }
-
   /** Folds events; an event that was folded before changes nothing. An error of a write rejects the next fold. */
-  async fold(folded: readonly FoldedRecord[]): Promise<void> {
-    const recorded = folded.flatMap((record): RecordedAccountFiring[] => {
-      const event = accountFiringEventOf(record);
-      return event ? [{ event, json: record.json, offset: offsetToNumber(record.offset) }] : [];
-    });
-    if (recorded.length === 0) return;
-    await this.#store.room();
-    const before = await this.#store.load(recorded.map(({ event }) => event.payload.account_id));
-    const { changed, unfolded, forgotten } = foldAccountFirings(recorded, before);
-    await this.#store.show(unfolded, forgotten);
-    this.#store.put(changed);
+  fold(folded: readonly FoldedRecord[]): Promise<void> {
+    return this.#store.fold(folded);
   }
 
   /** Writes the states folded before this call, spread over time until `awaited` is aborted. */
@@ -136,15 +131,15 @@ export class AccountFiringPartition implements OpenCapability {
 /** The events of the decisions, each decided on what those before it left. */
 function decideAll(
   concerned: readonly ConcernedAccount[],
-  before: ReadonlyMap<string, FoldedAccount | null>,
+  before: ReadonlyMap<string, FoldedSubject<AccountState> | null>,
 ): AccountFiringEvent[] {
   const states = new Map<string, AccountState>();
   return concerned.flatMap(({ scored, source, triggers }) => {
-    const { ou_id, account_id } = scored;
+    const key = cacheKeyOf(scored);
     const state =
-      states.get(account_id) ?? before.get(account_id)?.state ?? initialAccountState(ou_id, account_id);
+      states.get(key) ?? before.get(key)?.state ?? initialAccountState(scored.ou_id, scored.account_id);
     const decision = decideAccountScored(scored, source, state, triggers);
-    states.set(account_id, decision.state);
+    states.set(key, decision.state);
     return decision.events;
   });
 }
@@ -154,6 +149,27 @@ function outputsOf(events: readonly AccountFiringEvent[]): number {
     (sum, { type, payload }) => sum + 1 + (type === 'AccountMilestoneFired' ? payload.channel_ids.length : 0),
     0,
   );
+}
+
+function commandsOf({ type, payload }: AccountFiringEvent, forgettings: Forgettings): OutgoingRecord[] {
+  switch (type) {
+    case 'AccountMilestoneFired':
+      return accountRequestsOf(payload).map((request) =>
+        outgoing(records.requestNotification, { key: request.channel_id, payload: request }),
+      );
+    case 'AccountForgotten': {
+      const { account_id } = payload;
+      return (forgettings.get(payload) ?? []).map((forgetting) =>
+        outgoing(records.forgetAccount, {
+          key: forgetting.channel_id,
+          payload: { ...forgetting, account_id },
+        }),
+      );
+    }
+    case 'AccountTriggerRearmed':
+    case 'AccountTriggerSuppressed':
+      return [];
+  }
 }
 
 function eventRecord({ type, payload }: AccountFiringEvent): OutgoingRecord {

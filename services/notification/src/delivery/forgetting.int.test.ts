@@ -12,6 +12,7 @@ import {
   requestOf,
   startTime,
 } from '../testing/delivery-builders.js';
+import { anyStep } from '../testing/forgetting-law.js';
 import { decideAttempt, decideForgetting, decideRedelivery, decideRequest } from './decide.js';
 import { deliveryCollections } from './documents.js';
 import type { DeliveryEvent } from './messages.js';
@@ -116,17 +117,11 @@ function logOf(happened: readonly Happening[]): {
   return { events, left };
 }
 
-const step = fc.record({
-  size: fc.integer({ min: 1, max: 6 }),
-  killedAfter: fc.oneof(fc.integer({ min: 0, max: 8 }), fc.constant(Infinity)),
-  isStored: fc.boolean(),
-});
-
 test('any division into batches, killed at any write, gives the documents of one record per batch', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(happening, { minLength: 20, maxLength: 60 }),
-      fc.array(step, { minLength: 10, maxLength: 20 }),
+      fc.array(anyStep(6), { minLength: 10, maxLength: 20 }),
       async (happened, steps) => {
         const { events, left } = logOf(happened);
         const log = events.map((event, index) => ({ event, offset: index * 2 }));

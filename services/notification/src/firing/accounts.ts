@@ -7,6 +7,7 @@ import { foldAccount, joinAccounts, type AccountRequest, type LeadAccount } from
 import { createStateCache, offsetToNumber, type StateCache } from '@lead-scoring/read-model';
 import type { ScoreDecision } from '@lead-scoring/scoring-domain';
 import type { Explanations } from '../explanations/reader.js';
+import { cacheKeyOf } from './subject-model.js';
 
 /** A lead's decisions that passed through this partition. Immutable: a later decision makes a new one. */
 export interface SeenLead {
@@ -25,16 +26,6 @@ export interface LeadIdentity {
 
 /** A request for a lead's account as of a record; `seen` is undefined where no decision of the lead had passed by then. */
 export type WantedLead = LeadIdentity & { readonly seen: SeenLead | undefined };
-
-export function cacheKeyOf({ ou_id, lead_id }: LeadIdentity): string {
-  return `${ou_id}/${lead_id}`;
-}
-
-/** The inverse of `cacheKeyOf`. */
-export function leadOfCacheKey(key: string): LeadIdentity {
-  const slash = key.indexOf('/');
-  return { ou_id: key.slice(0, slash), lead_id: key.slice(slash + 1) };
-}
 
 export class LeadAccounts {
   readonly #kept: StateCache<SeenLead>;

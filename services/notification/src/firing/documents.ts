@@ -12,6 +12,7 @@ import {
 import type { FiredEvent } from './messages.js';
 import type { LeadState } from './state.js';
 import { packState, unpackState } from './state-text.js';
+import { subjectIdOf } from './subject-model.js';
 
 /** `_id` is the `leadKey`. */
 export interface LeadStateDocument extends GuardedDocument {
@@ -82,7 +83,7 @@ export function toFiredDocument(payload: AnyFired, json: Buffer, partition: numb
     ou: uuidToBinary(payload.ou_id),
     kind: payload.trigger.kind,
     trigger: uuidToBinary(payload.trigger.id),
-    lead: uuidToBinary(idIn(payload)),
+    lead: uuidToBinary(subjectIdOf(payload)),
     fired_at: new Date(payload.fired_at),
     json: storedJson(json),
     partition,
@@ -95,18 +96,13 @@ export function toSuppressionDocument(
 ): SuppressionDocument {
   const { ou_id, trigger, at, until } = suppressed;
   return {
-    _id: suppressionKey(trigger.id, idIn(suppressed)),
+    _id: suppressionKey(trigger.id, subjectIdOf(suppressed)),
     ou: uuidToBinary(ou_id),
     trigger: uuidToBinary(trigger.id),
     at: new Date(at),
     until: new Date(until),
     ...place,
   };
-}
-
-/** The id of the lead or account. */
-function idIn(event: { lead_id: string } | { account_id: string }): string {
-  return 'account_id' in event ? event.account_id : event.lead_id;
 }
 
 /** Identifies a trigger and the lead or account for which it is silent. */

@@ -1,9 +1,10 @@
 // Folds firing's events into a lead's state. Pure.
 import { eventTypeKey, type records } from '@lead-scoring/contracts';
-import type { FiringDraft, Source } from './messages.js';
+import type { SubjectFold } from './firing-fold.js';
+import type { FiringDraft, FiringEvent, Source } from './messages.js';
 import { forgetLead } from './forget-model.js';
 import { withFired } from './memory-model.js';
-import { noMemory, type LeadState, type TriggerMemory } from './state.js';
+import { initialLeadState, noMemory, type LeadState, type TriggerMemory } from './state.js';
 import { remember } from './timeline-model.js';
 
 export function evolveLead(state: LeadState, event: FiringDraft): LeadState {
@@ -12,6 +13,11 @@ export function evolveLead(state: LeadState, event: FiringDraft): LeadState {
     source.offset > state.seen[source.topic] ? { ...state.seen, [source.topic]: source.offset } : state.seen;
   return { ...evolve(state, event), seen };
 }
+
+export const leadFold: SubjectFold<FiringEvent, LeadState> = {
+  initial: ({ ou_id, lead_id }) => initialLeadState(ou_id, lead_id),
+  evolve: evolveLead,
+};
 
 function evolve(state: LeadState, event: FiringDraft): LeadState {
   switch (event.type) {

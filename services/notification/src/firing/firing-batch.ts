@@ -2,15 +2,16 @@
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { ShareLinks } from '../share-links.js';
-import { cacheKeyOf } from './accounts.js';
 import type { DescribedFiring, PendingFiring } from './firing-descriptions.js';
-import type { FoldedLead } from './firing-store.js';
+import type { FoldedSubject } from './firing-fold.js';
+import type { Forgettings } from './forgetting.js';
 import { isExplained } from './forget-model.js';
 import type { LeadMoment } from './filtered-leads.js';
 import type { LeadRecord } from './lead-records.js';
-import { firingRecords, isFired, type FiringDraft, type FiringEvent } from './messages.js';
+import { firingRecords, type FiringDraft, type FiringEvent } from './messages.js';
 import { requestsOf, shareOf } from './notification-model.js';
 import { initialLeadState, type LeadState } from './state.js';
+import { cacheKeyOf, isFired, isForgetting } from './subject-model.js';
 
 /** Maximum number of firings, notifications and commands to forget in one batch: bounds the memory of a batch. */
 const maximumOutput = 1_000;
@@ -29,7 +30,7 @@ export class FiringBatch {
   readonly decidedStates = new Map<object, LeadState>();
 
   /** @param before states of all leads of the batch, by cache key */
-  constructor(private readonly before: ReadonlyMap<string, FoldedLead | null>) {}
+  constructor(private readonly before: ReadonlyMap<string, FoldedSubject<LeadState> | null>) {}
 
   /** @param of the lead as of the record: what passed of it, and its fields where the record asks filters */
   decide(leadRecord: LeadRecord, { seen, lead }: LeadMoment): void {
@@ -70,8 +71,7 @@ export const tooLargeReason = `more than ${String(maximumOutput)} firings and no
 export interface FiringOutput {
   /** In the order of the drafts. */
   readonly firings: readonly DescribedFiring[];
-  /** The commands to forget, by payload of the `LeadForgotten` event. */
-  readonly forgettings: ReadonlyMap<FiringDraft['payload'], readonly records.ForgetLead[]>;
+  readonly forgettings: Forgettings;
   /** null: no links are made. */
   readonly shareLinks: ShareLinks | null;
 }
@@ -85,8 +85,7 @@ export function recordsOf(
   const described = firings.values();
   const events = drafts.map((draft) => {
     if (!isFired(draft)) {
-      for (const command of forgettings.get(draft.payload) ?? [])
-        commands.push(outgoing(records.forgetLead, { key: command.channel_id, payload: command }));
+      if (isForgetting(draft)) commands.push(...forgettingRecords(draft.payload, forgettings));
       return eventRecord(draft);
     }
     const { value: firing } = described.next();
@@ -113,6 +112,13 @@ function commandsOf(
     commands.push(outgoing(records.createShare, { key: share.share_id, payload: share }));
   }
   return commands;
+}
+
+function forgettingRecords(end: records.LeadForgotten, forgettings: Forgettings): OutgoingRecord[] {
+  const { lead_id } = end;
+  return (forgettings.get(end) ?? []).map((forgetting) =>
+    outgoing(records.forgetLead, { key: forgetting.channel_id, payload: { ...forgetting, lead_id } }),
+  );
 }
 
 function eventRecord({ type, payload }: FiringEvent): OutgoingRecord {

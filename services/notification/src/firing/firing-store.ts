@@ -1,41 +1,58 @@
-// The stored states of leads, firings and suppressions of one partition: folded in memory, written behind.
-import { leadKey } from '@lead-scoring/explanations';
+// The firings and suppressions of one partition, and the states of its leads or of its accounts: folded in memory, written behind.
+import type { RecordedEvent } from '@lead-scoring/contracts';
+import type { FoldedRecord } from '@lead-scoring/event-log';
 import {
   BufferedInserts,
   BufferedReplacements,
   BufferedStates,
+  offsetToNumber,
   WriteBehind,
+  type CollectionDeclaration,
+  type GuardedDocument,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { leadOfCacheKey, cacheKeyOf, type LeadIdentity } from './accounts.js';
 import {
   firedEvents,
-  leadStates,
   suppressions,
   toFiredDocument,
-  toLeadState,
-  toLeadStateDocument,
   toSuppressionDocument,
   type FiredDocument,
-  type LeadStateDocument,
   type SuppressionDocument,
 } from './documents.js';
-import { deleteFirings, deleteSuppressions, type ForgottenLead } from './forgetting.js';
-import { isFired, type FiringEvent } from './messages.js';
-import type { LeadState } from './state.js';
+import {
+  foldFirings,
+  type FoldedFirings,
+  type FoldedSubject,
+  type RecordedFiring,
+  type SubjectFold,
+  type SubjectState,
+} from './firing-fold.js';
+import { deleteForgotten, findForgettings, type Forgettings } from './forgetting.js';
+import {
+  cacheKeyOf,
+  idsOfCacheKey,
+  isFired,
+  isForgetting,
+  isSuppression,
+  type SubjectDraft,
+  type SubjectEvent,
+  type SubjectIdentity,
+} from './subject-model.js';
 
-/** An event of firing, as read from the log. */
-export interface RecordedFiring {
-  readonly event: FiringEvent;
-  /** The payload's text on the log. */
-  readonly json: Buffer;
-  readonly offset: number;
-}
+/** Ids of the OU, and of the lead or account. */
+type SubjectIds = ReturnType<typeof idsOfCacheKey>;
 
-export interface FoldedLead {
-  readonly state: LeadState;
-  /** Offset of the last event that was folded into the state. */
-  readonly offset: number;
+/** How the states of leads, or those of accounts, are folded and stored. */
+export interface StoredSubjects<
+  Event extends SubjectEvent,
+  State extends SubjectState,
+  Stored extends GuardedDocument,
+> extends SubjectFold<Event, State> {
+  readonly collection: CollectionDeclaration<Stored>;
+  readonly eventOf: (record: RecordedEvent) => Event | null;
+  readonly idOf: (subject: SubjectIds) => Stored['_id'];
+  readonly toState: (document: Stored, subject: SubjectIds) => State;
+  readonly toDocument: (state: State, place: { partition: number; offset: number }) => Stored;
 }
 
 /** Number of unwritten firings, and of unwritten states, above which a fold waits. */
@@ -46,32 +63,38 @@ const maximumUnwritten = { firings: 2_000, states: 30_000 };
  */
 const spreadOverMs = 20_000;
 
-export class FiringStore {
+export class FiringStore<
+  Event extends SubjectEvent,
+  State extends SubjectState,
+  Stored extends GuardedDocument,
+> {
   readonly #fired: BufferedInserts<FiredDocument>;
   readonly #suppressions: BufferedReplacements<SuppressionDocument>;
-  /** By cache key. A state changes with nearly every event, so one write covers many changes. */
-  readonly #states: BufferedStates<FoldedLead, LeadStateDocument>;
+  /** By cache key. The state of a lead changes with nearly every event, so one write covers many changes. */
+  readonly #states: BufferedStates<FoldedSubject<State>, Stored>;
   /** Writes firings and suppressions with each fold, because queries show them. */
   readonly #shown: WriteBehind;
   /** Writes states, and before them the firings that are folded into them. */
   readonly #remembered: WriteBehind;
 
+  /** @param maximumCached leads or accounts whose states stay in memory once they are stored */
   constructor(
     private readonly readModel: ReadModel,
     private readonly partition: number,
-    { cachedLeads }: { cachedLeads: number },
+    private readonly subjects: StoredSubjects<Event, State, Stored>,
+    { maximumCached }: { maximumCached: number },
   ) {
     this.#fired = new BufferedInserts(readModel, firedEvents);
     this.#suppressions = new BufferedReplacements(readModel, suppressions);
     this.#states = new BufferedStates(readModel, {
-      collection: leadStates,
-      idOf: (key) => leadKey(leadOfCacheKey(key).ou_id, leadOfCacheKey(key).lead_id),
+      collection: subjects.collection,
+      idOf: (key) => subjects.idOf(idsOfCacheKey(key)),
       toState: (document, key) => ({
-        state: toLeadState(document, leadOfCacheKey(key)),
+        state: subjects.toState(document, idsOfCacheKey(key)),
         offset: document.offset,
       }),
-      toDocument: ({ state, offset }) => toLeadStateDocument(state, { partition, offset }),
-      maximumCached: cachedLeads,
+      toDocument: ({ state, offset }) => subjects.toDocument(state, { partition, offset }),
+      maximumCached,
       spreadOverMs,
     });
     this.#shown = new WriteBehind([this.#fired, this.#suppressions], {
@@ -82,55 +105,63 @@ export class FiringStore {
     });
   }
 
-  /** The states by cache key; null for a lead without events of firing. */
-  load(leads: readonly LeadIdentity[]): Promise<Map<string, FoldedLead | null>> {
-    return this.#states.load(leads.map(cacheKeyOf));
-  }
-
-  /** Waits while too many changes are unwritten. @throws the error of an earlier write */
-  async room(): Promise<void> {
-    await this.#shown.room();
-    await this.#remembered.room();
+  /** The states by cache key; null for a lead or an account without events of firing. */
+  load(subjects: readonly SubjectIdentity[]): Promise<Map<string, FoldedSubject<State> | null>> {
+    return this.#states.load(subjects.map(cacheKeyOf));
   }
 
   /**
-   * Adds the firings and suppressions of these events, and begins to write them.
-   * @param forgotten leads that are forgotten with these events: their stored firings and suppressions are deleted
+   * Folds events; an event that was folded before changes nothing. Begins to write firings and suppressions, and deletes those
+   * of forgotten leads or accounts.
+   * @param decidedStates states that the decision has computed, by payload of the event
+   * @throws the error of an earlier write
    */
-  async show(recorded: readonly RecordedFiring[], forgotten: readonly ForgottenLead[]): Promise<void> {
-    for (const one of recorded) this.#show(one);
+  async fold(
+    folded: readonly FoldedRecord[],
+    decidedStates: ReadonlyMap<object, State> = new Map(),
+  ): Promise<void> {
+    const recorded = folded.flatMap((record): RecordedFiring<Event>[] => {
+      const event = this.subjects.eventOf(record);
+      return event ? [{ event, json: record.json, offset: offsetToNumber(record.offset) }] : [];
+    });
+    if (recorded.length === 0) return;
+    await this.#shown.room();
+    await this.#remembered.room();
+    const before = await this.load(recorded.map(({ event }) => event.payload));
+    const { changed, unfolded, forgotten } = foldFirings(recorded, before, this.subjects, decidedStates);
+    await this.#show(unfolded, forgotten);
+    for (const [key, subject] of changed) this.#states.put(key, subject);
+  }
+
+  async #show(
+    unfolded: FoldedFirings<Event, State>['unfolded'],
+    forgotten: FoldedFirings<Event, State>['forgotten'],
+  ): Promise<void> {
+    const { partition } = this;
+    for (const { event, json, offset } of unfolded)
+      if (isFired(event)) this.#fired.put(toFiredDocument(event.payload, json, partition));
+      else if (isSuppression(event))
+        this.#suppressions.put(toSuppressionDocument(event.payload, { partition, offset }));
     const written = this.#shown.write();
     if (forgotten.length === 0) return;
     await written;
-    await deleteFirings(
-      this.readModel,
-      recorded.map(({ event }) => event),
-    );
-    await deleteSuppressions(this.readModel, forgotten);
+    await deleteForgotten(this.readModel, forgotten);
   }
 
-  #show({ event, json, offset }: RecordedFiring): void {
-    const { partition } = this;
-    if (isFired(event)) this.#fired.put(toFiredDocument(event.payload, json, partition));
-    else if (event.type === 'TriggerSuppressed')
-      this.#suppressions.put(toSuppressionDocument(event.payload, { partition, offset }));
+  /** The commands to forget the leads or accounts that these events forget. */
+  async forgettingsOf(events: readonly SubjectDraft[]): Promise<Forgettings> {
+    if (!events.some(isForgetting)) return new Map();
+    // The stored firings are searched, so the firings in memory are written first.
+    await this.#shown.written();
+    return findForgettings(this.readModel, events);
   }
 
-  /** Adds changed states; call `show` with their events first. */
-  put(changed: ReadonlyMap<string, FoldedLead>): void {
-    for (const [key, lead] of changed) this.#states.put(key, lead);
-  }
-
-  /** Resolves when the firings and suppressions added before this call are stored. */
-  shown(): Promise<void> {
-    return this.#shown.written();
-  }
-
-  /** Writes everything added before this call; states are spread over time until `awaited` is aborted. */
+  /** Writes everything folded before this call; states are spread over time until `awaited` is aborted. */
   write(awaited: AbortSignal): Promise<void> {
     return this.#remembered.write(awaited);
   }
 
+  /** Drops everything in memory, after a fold that has failed. */
   forget(): void {
     this.#remembered.forget();
   }

@@ -23,10 +23,11 @@ import {
   type Act,
 } from '../testing/firing-builders.js';
 import { decideDeletion, decideIngested, decideScored } from './decide.js';
-import { isFired, type Deletion, type FiringDraft, type Source } from './messages.js';
+import type { Deletion, FiringDraft, Source } from './messages.js';
 import { evolveLead } from './evolve.js';
 import { isEnded, isExplained } from './forget-model.js';
 import { initialLeadState, type LeadState } from './state.js';
+import { isFired } from './subject-model.js';
 import { compileTriggers } from './trigger-model.js';
 import type { FiringDecision } from './decision-model.js';
 

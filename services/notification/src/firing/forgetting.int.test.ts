@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
-import type { FoldedRecord, IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
+import type { FoldedRecord } from '@lead-scoring/event-log';
 import {
   createExplanationReader,
   emptyAccount,
@@ -19,13 +19,12 @@ import {
 } from '@lead-scoring/read-model';
 import { emptyConfiguration } from '@lead-scoring/scoring-domain';
 import { createLogger } from '@lead-scoring/service';
-import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
+import { foldedRecord } from '@lead-scoring/testing/fold-laws';
 import { endpointsFromEnvironment } from '@lead-scoring/testing/service-rig';
 import fc from 'fast-check';
 import {
   act,
   configurationOf,
-  decidedBy,
   eventsIngested,
   idOf,
   ingestedAt,
@@ -39,16 +38,17 @@ import {
   second,
   sequence,
 } from '../testing/firing-builders.js';
+import { commandsIn, expectForgetting, silenced, withOwnLog } from '../testing/forgetting-law.js';
 import { decideDeletion, decideIngested, decideScored } from './decide.js';
-import { firingRecords, isFired, type FiringDraft, type FiringEvent } from './messages.js';
+import type { FiringDraft, FiringEvent } from './messages.js';
 import { evolveLead } from './evolve.js';
 import { explanationsName } from '../explanations/capability.js';
-import { isEnded } from './forget-model.js';
 import { describeFiring } from './notification-model.js';
 import { FiringPartition } from './partition.js';
 import { simulateSequence } from './simulate.js';
 import { initialLeadState, type LeadState } from './state.js';
 import { firingCollections } from './documents.js';
+import { isFired } from './subject-model.js';
 import { compileTriggers } from './trigger-model.js';
 
 const partition = 0;
@@ -63,10 +63,6 @@ function told(draft: FiringDraft): FiringEvent {
   const seen_in = { topic: 'scoring.events', offset: 0 } as const;
   return describeFiring(draft, { name: 'Ada', aliases: [], score: 0, top_drivers: [], levels: [], seen_in });
 }
-
-/** Between the records of two transactions there is one of the log's own. */
-const recorded = (event: FiringEvent, index: number): FoldedRecord =>
-  foldedRecord(firingRecords[event.type], event.payload, index * 2);
 
 const open = (
   readModel: ReadModel,
@@ -123,17 +119,7 @@ function logOf(happened: readonly Happening[]): FiringEvent[] {
       if (what === 'silenced') {
         const event: FiringDraft = {
           type: 'TriggerSuppressed',
-          payload: {
-            ou_id: ouId,
-            lead_id,
-            configuration_version: 1,
-            source: scored,
-            trigger: { id: hot.id, name: hot.name, kind: hot.kind },
-            firings: 20,
-            window_seconds: 600,
-            at: second(index),
-            until: second(index),
-          },
+          payload: { lead_id, ...silenced(hot, scored, index) },
         };
         return { events: [event], state: evolveLead(before, event) };
       }
@@ -146,46 +132,8 @@ function logOf(happened: readonly Happening[]): FiringEvent[] {
   });
 }
 
-/** The events that are not forgotten. */
-function left(events: readonly FiringEvent[]): FiringEvent[] {
-  return events.filter(
-    ({ payload: { lead_id, source } }) =>
-      !events.some(
-        (end) =>
-          end.type === 'LeadForgotten' &&
-          end.payload.lead_id === lead_id &&
-          isEnded(source, end.payload.source),
-      ),
-  );
-}
-
-const step = fc.record({
-  size: fc.integer({ min: 1, max: 8 }),
-  killedAfter: fc.oneof(fc.integer({ min: 0, max: 8 }), fc.constant(Infinity)),
-  isStored: fc.boolean(),
-});
-
 test('any division into batches, killed at any write, gives the documents of one record per batch', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(happening, { minLength: 20, maxLength: 50 }),
-      fc.array(step, { minLength: 5, maxLength: 15 }),
-      async (happened, steps) => {
-        const events = logOf(happened);
-        const folded = (cut: FoldStep[]) =>
-          foldedInSteps({ collections: firingCollections, log: events.map(recorded), steps: cut, open });
-        const documents = await folded(oneByOne(events));
-        const alive = left(events);
-        expect(documents.fired_events).toHaveLength(alive.filter(isFired).length);
-        const silent = alive.filter(({ type }) => type === 'TriggerSuppressed');
-        expect(documents.suppressions).toHaveLength(
-          new Set(silent.map(({ payload }) => payload.lead_id)).size,
-        );
-        expect(await folded(steps)).toEqual(documents);
-      },
-    ),
-    { numRuns: 25 },
-  );
+  await expectForgetting({ happening, logOf, collections: firingCollections, open, numRuns: 25 });
 }, 240_000);
 
 describe('a deletion', () => {
@@ -219,30 +167,8 @@ describe('a deletion', () => {
     return foldedRecord(records.eventsIngested, eventsIngested(steps, offset), offset);
   };
 
-  /** A partition and its own log. */
-  function opened(explained: readonly (LeadAccount | null)[] = []) {
-    const firing = open(readModel, explained);
-    let next = 0;
-    return {
-      take: async (...incoming: IncomingRecord[]) => {
-        const { events, commands } = await decidedBy(firing, incoming);
-        const own = events.map(({ declaration, payload }: OutgoingRecord) =>
-          foldedRecord(declaration, payload, next++),
-        );
-        await firing.fold(own);
-        return { events: own, commands };
-      },
-      fold: (events: FiringEvent[]) =>
-        firing.fold(events.map((event) => foldedRecord(firingRecords[event.type], event.payload, next++))),
-      fired: async () => {
-        await firing.write(AbortSignal.abort());
-        return readModel.db.collection('fired_events').countDocuments();
-      },
-    };
-  }
-
-  const commandsOf = (commands: readonly OutgoingRecord[]) =>
-    commands.map(({ declaration, key }) => [declaration.type, key]);
+  const opened = (explained: readonly (LeadAccount | null)[] = []) =>
+    withOwnLog(open(readModel, explained), readModel);
 
   test('of a lead with thousands of firings deletes all of them, and commands each notified channel once to forget', async () => {
     const { take, fold, fired } = opened();
@@ -262,7 +188,7 @@ describe('a deletion', () => {
     expect(await fired()).toBe(many.length);
     const { events, commands } = await take(removal(4_000));
     expect(events.map(({ type }) => type)).toEqual(['LeadForgotten']);
-    expect(commandsOf(commands).sort()).toEqual(channels.map((id) => ['ForgetLead', id]).sort());
+    expect(commandsIn(commands).sort()).toEqual(channels.map((id) => ['ForgetLead', id]).sort());
     expect(commands[0]?.payload).toMatchObject({
       ou_id: ouId,
       lead_id: leadId,
@@ -277,7 +203,7 @@ describe('a deletion', () => {
     const { take, fired } = opened();
     const { events, commands } = await take(scoredOnce(1), removal(2), scoredOnce(3));
     expect(events.map(({ type }) => type)).toEqual(['MilestoneFired', 'LeadForgotten', 'MilestoneFired']);
-    expect(commandsOf(commands)).toEqual([
+    expect(commandsIn(commands)).toEqual([
       ['RequestNotification', channels[0]],
       ['ForgetLead', channels[0]],
       ['RequestNotification', channels[0]],
@@ -290,10 +216,10 @@ describe('a deletion', () => {
     await take(scoredOnce(1));
     await take(completed(1));
     // Ingest reports first: its next records belong to the new lead.
-    expect(commandsOf((await take(deletion(2))).commands)).toEqual([['ForgetLead', channels[1]]]);
+    expect(commandsIn((await take(deletion(2))).commands)).toEqual([['ForgetLead', channels[1]]]);
     await take(completed(3));
     expect(await fired()).toBe(2);
-    expect(commandsOf((await take(removal(2))).commands)).toEqual([['ForgetLead', channels[0]]]);
+    expect(commandsIn((await take(removal(2))).commands)).toEqual([['ForgetLead', channels[0]]]);
     expect(await fired()).toBe(1);
     expect((await take(scoredOnce(3))).events.map(({ type }) => type)).toEqual(['MilestoneFired']);
   });

@@ -1,119 +1,142 @@
-// Finds and deletes the stored firings of deleted leads, and finds the channels that were notified of them. Firings are read as
-// a stream, so that memory does not grow with their number.
-import type { records } from '@lead-scoring/contracts';
+// Finds and deletes the stored firings of leads that are deleted and of accounts that are gone, and finds the channels that were
+// notified of them. Firings are read as a stream, so that memory does not grow with their number.
 import {
   deleteByIds,
+  findFields,
+  keyOf,
   readJson,
   uuidToBinary,
   withClassifiedErrors,
   type Binary,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { isFired, isForgetting, type FiredDraft, type FiringDraft, type Source } from './messages.js';
-import { isEnded } from './forget-model.js';
-import type { LeadState } from './state.js';
 import { firedEvents, suppressionKey, suppressions } from './documents.js';
+import type { ForgottenSubject } from './firing-fold.js';
+import { isEnded } from './forget-model.js';
+import type { Source } from './messages.js';
+import {
+  isFired,
+  isForgetting,
+  subjectIdOf,
+  type SubjectDraft,
+  type SubjectEnd,
+  type SubjectIdentity,
+} from './subject-model.js';
 
-type Firing = Pick<FiredDraft['payload'], 'ou_id' | 'lead_id' | 'source' | 'channel_ids'>;
-/** Finds the first deletion that a firing is forgotten with. */
-type FindEnd = (firing: Firing) => records.LeadForgotten | undefined;
+type Firing = SubjectIdentity & { readonly source: Source; readonly channel_ids: readonly string[] };
+/** Finds the first event that a firing is forgotten with. */
+type FindEnd = (firing: Firing) => SubjectEnd | undefined;
 
-export interface ForgottenLead {
-  /** The state before the event that forgets the lead. */
-  readonly before: LeadState;
-  /** The topic that reports the deletion. */
-  readonly topic: Source['topic'];
-  /** Offset of the `LeadForgotten` event. */
-  readonly offset: number;
+/** The fields of a command to forget, besides the id of the lead or account. */
+export interface Forgetting {
+  readonly ou_id: string;
+  readonly channel_id: string;
+  readonly before: Source;
+  readonly requested_at: string;
 }
 
-/** Maximum number of leads in one call to the database. */
-const leadsAtOnce = 500;
+/** Commands to forget, by payload of the event that forgets the lead or account: one for each channel that was notified of it. */
+export type Forgettings = ReadonlyMap<SubjectEnd, readonly Forgetting[]>;
+
+/** Maximum number of leads or accounts in one call to the database. */
+const subjectsAtOnce = 500;
 const firingsAtOnce = 500;
 
-/** The commands to forget a lead, one per channel that was notified of it, by payload of the `LeadForgotten` draft. */
-export async function forgettingsOf(
+/** The commands to forget the leads or accounts that these events forget. */
+export async function findForgettings(
   readModel: ReadModel,
-  drafts: readonly FiringDraft[],
-): Promise<Map<FiringDraft['payload'], records.ForgetLead[]>> {
-  const forgotten = forgottenIn(drafts);
-  if (forgotten.length === 0) return new Map();
-  const channelsByEnd = new Map(forgotten.map((end) => [end, new Set<string>()]));
-  const endOf = endsOf(forgotten);
+  events: readonly SubjectDraft[],
+): Promise<Forgettings> {
+  const ends = events.filter(isForgetting).map(({ payload }) => payload);
+  const channelsByEnd = new Map(ends.map((end) => [end, new Set<string>()]));
+  const endOf = endsOf(ends);
   const addChannels = (firing: Firing) => {
     const end = endOf(firing);
     for (const id of firing.channel_ids) if (end) channelsByEnd.get(end)?.add(id);
   };
-  await visitFirings(readModel, forgotten, addChannels);
+  await visitFirings(readModel, ends, addChannels);
   // Firings of the same batch are not stored yet.
-  for (const draft of drafts) if (isFired(draft)) addChannels(draft.payload);
+  for (const event of events) if (isFired(event)) addChannels(event.payload);
   return new Map(
     [...channelsByEnd].map(([end, channels]) => {
-      const { ou_id, lead_id, source, at } = end;
-      const commands = [...channels].map((channel_id) => ({
-        ou_id,
-        channel_id,
-        lead_id,
-        before: source,
-        requested_at: at,
-      }));
-      return [end, commands];
+      const { ou_id, source: before, at: requested_at } = end;
+      return [end, [...channels].map((channel_id) => ({ ou_id, channel_id, before, requested_at }))];
     }),
   );
 }
 
-/** Deletes the firings that are forgotten with these events. */
-export async function deleteFirings(readModel: ReadModel, events: readonly FiringDraft[]): Promise<void> {
-  const forgotten = forgottenIn(events);
-  if (forgotten.length === 0) return;
-  const endOf = endsOf(forgotten);
+/** Number of commands to forget. */
+export function countForgettings(forgettings: Forgettings): number {
+  return [...forgettings.values()].reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Deletes the firings of these leads or accounts, and their suppressions except those that began after they were forgotten. */
+export async function deleteForgotten(
+  readModel: ReadModel,
+  forgotten: readonly ForgottenSubject[],
+): Promise<void> {
+  await deleteFirings(
+    readModel,
+    forgotten.map(({ end }) => end),
+  );
+  await deleteSuppressions(readModel, forgotten);
+}
+
+async function deleteFirings(readModel: ReadModel, ends: readonly SubjectEnd[]): Promise<void> {
+  const endOf = endsOf(ends);
   const ids: Binary[] = [];
-  await visitFirings(readModel, forgotten, (firing, id) => {
+  await visitFirings(readModel, ends, (firing, id) => {
     if (endOf(firing)) ids.push(id);
   });
   await deleteByIds(readModel.collection(firedEvents), ids);
 }
 
-/** Deletes the suppressions of these leads, except those that began after the lead was forgotten. */
-export async function deleteSuppressions(
+async function deleteSuppressions(
   readModel: ReadModel,
-  forgotten: readonly ForgottenLead[],
+  forgotten: readonly ForgottenSubject[],
 ): Promise<void> {
-  for (const { before, topic, offset } of forgotten) {
-    const keys = [...before.memories]
-      .filter(([, memory]) => memory.topic === topic && memory.suppressed !== null)
-      .map(([triggerId]) => suppressionKey(triggerId, before.lead_id));
-    if (keys.length === 0) continue;
-    await withClassifiedErrors(() =>
-      readModel.collection(suppressions).deleteMany({ _id: { $in: keys }, offset: { $lt: offset } }),
-    );
+  const collection = readModel.collection(suppressions);
+  const endOffsets = new Map<string, number>();
+  const keys = forgotten.flatMap(({ end, offset, silenced }) =>
+    silenced.map((triggerId) => {
+      const key = suppressionKey(triggerId, subjectIdOf(end));
+      endOffsets.set(keyOf(key), offset);
+      return key;
+    }),
+  );
+  const stored = await findFields(collection, keys, ['offset']);
+  const ended = stored.filter(({ _id, offset }) => offset < (endOffsets.get(keyOf(_id)) ?? 0));
+  await deleteByIds(
+    collection,
+    ended.map(({ _id }) => _id),
+  );
+}
+
+function endsOf(ends: readonly SubjectEnd[]): FindEnd {
+  const bySubject = new Map<string, SubjectEnd[]>();
+  for (const end of ends) {
+    const id = subjectIdOf(end);
+    bySubject.set(id, [...(bySubject.get(id) ?? []), end]);
   }
+  return (firing) =>
+    bySubject
+      .get(subjectIdOf(firing))
+      ?.find((end) => end.ou_id === firing.ou_id && isEnded(firing.source, end.source));
 }
 
-function forgottenIn(events: readonly FiringDraft[]): records.LeadForgotten[] {
-  return events.flatMap((event) => (isForgetting(event) ? [event.payload] : []));
-}
-
-function endsOf(forgotten: readonly records.LeadForgotten[]): FindEnd {
-  const ends = new Map<string, records.LeadForgotten[]>();
-  for (const end of forgotten) ends.set(end.lead_id, [...(ends.get(end.lead_id) ?? []), end]);
-  return ({ ou_id, lead_id, source }) =>
-    ends.get(lead_id)?.find((end) => end.ou_id === ou_id && isEnded(source, end.source));
-}
-
-/** Calls `visit` for each stored firing of the leads. */
+/** Calls `visit` for each stored firing of these leads or accounts. */
 async function visitFirings(
   readModel: ReadModel,
-  forgotten: readonly records.LeadForgotten[],
+  ends: readonly SubjectEnd[],
   visit: (firing: Firing, id: Binary) => void,
 ): Promise<void> {
-  const leads = [...new Set(forgotten.map(({ lead_id }) => lead_id))].map(uuidToBinary);
-  for (let from = 0; from < leads.length; from += leadsAtOnce)
+  const subjects = [...new Set(ends.map(subjectIdOf))].map(uuidToBinary);
+  for (let from = 0; from < subjects.length; from += subjectsAtOnce)
     await withClassifiedErrors(async () => {
       const found = readModel
         .collection(firedEvents)
         .find(
-          { lead: { $in: leads.slice(from, from + leadsAtOnce) } },
+          { lead: { $in: subjects.slice(from, from + subjectsAtOnce) } },
           { projection: { json: 1 }, batchSize: firingsAtOnce },
         );
       for await (const { _id, json } of found) visit(readJson(json) as unknown as Firing, _id);

@@ -1,6 +1,7 @@
 // Collects the firings of a simulation: those in a range of event time, until a bound on time or number of events is reached.
 import type { routeDeclarations } from '@lead-scoring/contracts';
-import { isFired, type FiredDraft, type FiringDraft } from './messages.js';
+import type { FiredDraft, FiringDraft } from './messages.js';
+import { isFired } from './subject-model.js';
 
 /** Bounds of one simulation. */
 export interface HistoryBounds {

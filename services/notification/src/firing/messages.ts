@@ -112,15 +112,3 @@ export type Deletion = Pick<records.LeadForgotten, 'ou_id' | 'lead_id' | 'deleti
 
 /** Topic, partition and offset of the record that an event was decided on. */
 export type Source = records.ActivityObserved['source'];
-
-export function isFired(event: FiringEvent): event is FiredEvent;
-export function isFired(event: FiringDraft): event is FiredDraft;
-export function isFired({ type }: FiringDraft): boolean {
-  return type === 'MilestoneFired' || type === 'SequenceFired' || type === 'SurgeFired';
-}
-
-export function isForgetting(
-  event: FiringDraft,
-): event is { type: 'LeadForgotten'; payload: records.LeadForgotten } {
-  return event.type === 'LeadForgotten';
-}

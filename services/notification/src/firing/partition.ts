@@ -1,19 +1,20 @@
 // Firing in one partition: decides on batches of records, and folds the events of the decisions.
 import type { CapabilityDecision, OpenCapability, PartitionScope } from '@lead-scoring/capability';
 import type { FoldedRecord, IncomingRecord } from '@lead-scoring/event-log';
-import { offsetToNumber, type ReadModel } from '@lead-scoring/read-model';
+import { leadKey } from '@lead-scoring/explanations';
 import type { ShareLinks } from '../share-links.js';
-import { LeadAccounts, cacheKeyOf, type BatchAccounts, type SeenLead } from './accounts.js';
-import { evolveLead } from './evolve.js';
+import { LeadAccounts, type BatchAccounts, type SeenLead } from './accounts.js';
+import { leadStates, toLeadState, toLeadStateDocument, type LeadStateDocument } from './documents.js';
+import { leadFold } from './evolve.js';
 import type { Explanations } from '../explanations/reader.js';
 import { FiringBatch, recordsOf, tooLargeReason } from './firing-batch.js';
 import { describeFirings } from './firing-descriptions.js';
-import { FiringStore, type FoldedLead, type RecordedFiring } from './firing-store.js';
-import { forgettingsOf, type ForgottenLead } from './forgetting.js';
+import { FiringStore, type StoredSubjects } from './firing-store.js';
+import { countForgettings } from './forgetting.js';
 import { leadMoments } from './filtered-leads.js';
 import { findLeadRecords, type LeadRecord } from './lead-records.js';
-import { firingEventOf, isForgetting } from './messages.js';
-import { initialLeadState, type LeadState } from './state.js';
+import { firingEventOf, type FiringEvent } from './messages.js';
+import type { LeadState } from './state.js';
 import type { TriggerReader } from './trigger-reader.js';
 
 export interface FiringOptions {
@@ -27,10 +28,18 @@ export interface FiringOptions {
 
 const tooLarge: CapabilityDecision = { outcome: 'split', reason: tooLargeReason };
 
+const storedLeads: StoredSubjects<FiringEvent, LeadState, LeadStateDocument> = {
+  ...leadFold,
+  eventOf: firingEventOf,
+  collection: leadStates,
+  idOf: ({ ou_id, id }) => leadKey(ou_id, id),
+  toState: (document, { ou_id, id }) => toLeadState(document, { ou_id, lead_id: id }),
+  toDocument: toLeadStateDocument,
+};
+
 export class FiringPartition implements OpenCapability {
-  readonly #readModel: ReadModel;
   readonly #accounts: LeadAccounts;
-  readonly #store: FiringStore;
+  readonly #store;
   /** Of the last decided batch; see `FiringBatch`. */
   #decidedStates: ReadonlyMap<object, LeadState> = new Map();
 
@@ -38,9 +47,8 @@ export class FiringPartition implements OpenCapability {
     { readModel, partition }: Pick<PartitionScope, 'readModel' | 'partition'>,
     private readonly options: FiringOptions,
   ) {
-    this.#readModel = readModel;
     this.#accounts = new LeadAccounts(partition, options.explanations, options);
-    this.#store = new FiringStore(readModel, partition, options);
+    this.#store = new FiringStore(readModel, partition, storedLeads, { maximumCached: options.cachedLeads });
   }
 
   /** @param incoming records of scoring.events and of ingest.events, each in their order */
@@ -50,11 +58,8 @@ export class FiringPartition implements OpenCapability {
     const batch = await this.#batchOf(incoming, accounts);
     if (!batch) return tooLarge;
     const { drafts, firings: pending } = batch;
-    // The stored firings are searched, so the firings in memory are written first.
-    if (drafts.some(isForgetting)) await this.#store.shown();
-    const forgettings = await forgettingsOf(this.#readModel, drafts);
-    const forgettingCount = [...forgettings.values()].reduce((sum, { length }) => sum + length, 0);
-    if (batch.isTooLarge(forgettingCount) && incoming.length > 1) return tooLarge;
+    const forgettings = await this.#store.forgettingsOf(drafts);
+    if (batch.isTooLarge(countForgettings(forgettings)) && incoming.length > 1) return tooLarge;
     const firings =
       pending.length > 0 ? await describeFirings(pending, accounts, this.options.explanations) : [];
     accounts.keep();
@@ -77,17 +82,8 @@ export class FiringPartition implements OpenCapability {
   }
 
   /** Folds events; an event that was folded before changes nothing. An error of a write rejects the next fold. */
-  async fold(folded: readonly FoldedRecord[]): Promise<void> {
-    const recorded = folded.flatMap((record): RecordedFiring[] => {
-      const event = firingEventOf(record);
-      return event ? [{ event, json: record.json, offset: offsetToNumber(record.offset) }] : [];
-    });
-    if (recorded.length === 0) return;
-    await this.#store.room();
-    const before = await this.#store.load(recorded.map(({ event }) => event.payload));
-    const { changed, unfolded, forgotten } = foldFirings(recorded, before, this.#decidedStates);
-    await this.#store.show(unfolded, forgotten);
-    this.#store.put(changed);
+  fold(folded: readonly FoldedRecord[]): Promise<void> {
+    return this.#store.fold(folded, this.#decidedStates);
   }
 
   /** Writes the states folded before this call, spread over time until `awaited` is aborted. */
@@ -122,35 +118,4 @@ function seenAt(
     if (leadRecord) seen.set(leadRecord, accounts.now(leadRecord));
   }
   return seen;
-}
-
-interface FoldedFirings {
-  /** States by cache key. */
-  readonly changed: ReadonlyMap<string, FoldedLead>;
-  /** The events that were not folded before. The others are not stored again: their lead may have been forgotten since. */
-  readonly unfolded: readonly RecordedFiring[];
-  readonly forgotten: readonly ForgottenLead[];
-}
-
-/** @param decidedStates states that the decision has computed, by payload of the event */
-function foldFirings(
-  recorded: readonly RecordedFiring[],
-  before: ReadonlyMap<string, FoldedLead | null>,
-  decidedStates: ReadonlyMap<object, LeadState>,
-): FoldedFirings {
-  const changed = new Map<string, FoldedLead>();
-  const unfolded: RecordedFiring[] = [];
-  const forgotten: ForgottenLead[] = [];
-  for (const one of recorded) {
-    const { event, offset } = one;
-    const { ou_id, lead_id, source } = event.payload;
-    const key = cacheKeyOf(event.payload);
-    const lead = changed.get(key) ?? before.get(key);
-    if (lead && lead.offset >= offset) continue;
-    const state = lead?.state ?? initialLeadState(ou_id, lead_id);
-    if (event.type === 'LeadForgotten') forgotten.push({ before: state, topic: source.topic, offset });
-    changed.set(key, { state: decidedStates.get(event.payload) ?? evolveLead(state, event), offset });
-    unfolded.push(one);
-  }
-  return { changed, unfolded, forgotten };
 }
