@@ -1,10 +1,10 @@
 // Accounts that lose their last lead, on a real database: their stored firings are deleted, for any batches and crashes.
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { accountIdOf, records } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { foldedRecord, inThrowawayReadModel } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
-import { firingCollections } from '../firing/documents.js';
+import { firedEvents, firingCollections } from '../firing/documents.js';
 import { compileTriggers } from '../firing/trigger-model.js';
 import { accountEmptied, accountMilestone, accountScored } from '../testing/account-builders.js';
 import { configurationOf, idOf, ouId, scoredAt } from '../testing/firing-builders.js';
@@ -114,3 +114,47 @@ test('in one batch with a firing the firing is forgotten, and a new account of t
     expect(await fired()).toBe(0);
   });
 }, 60_000);
+
+describe('accounts that are gone in one batch', () => {
+  const many = Array.from({ length: 400 }, (_, index) => identityOf(`company-${String(index)}.com`));
+  const fireEach = many.map((identity, index) => scoredAs(index, accountScored(0, 15, 1, identity)));
+  const emptyEach = many.map((identity, index) =>
+    scoredAs(many.length + index, accountEmptied(15, 2, identity)),
+  );
+
+  test('are too many where their events and the commands to forget them are more than 1,000', async () => {
+    await inThrowawayReadModel(collections, async (readModel) => {
+      const firing = open(readModel);
+      const { take, fired } = withOwnLog(firing, readModel);
+      for (const half of [fireEach.slice(0, 200), fireEach.slice(200)]) await take(...half);
+      expect(await firing.decide(emptyEach)).toMatchObject({ outcome: 'split' });
+      for (const half of [emptyEach.slice(0, 200), emptyEach.slice(200)]) {
+        const { commands } = await take(...half);
+        expect(commandsIn(commands)).toEqual(half.flatMap(() => channels.map((id) => ['ForgetAccount', id])));
+      }
+      expect(await fired()).toBe(0);
+    });
+  }, 60_000);
+
+  test('are looked up together when they are decided on, and when they are folded', async () => {
+    await inThrowawayReadModel(collections, async (readModel) => {
+      let searches = 0;
+      const counting: ReadModel = {
+        ...readModel,
+        collection: (declaration) =>
+          new Proxy(readModel.collection(declaration), {
+            get: (target, name) => {
+              if (name === 'find' && declaration.name === firedEvents.name) searches += 1;
+              const value: unknown = Reflect.get(target, name, target);
+              return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+            },
+          }),
+      };
+      const { take } = withOwnLog(open(counting), readModel);
+      await take(...fireEach.slice(0, 200));
+      expect(searches).toBe(0);
+      await take(...emptyEach.slice(0, 200));
+      expect(searches).toBe(2);
+    });
+  }, 60_000);
+});

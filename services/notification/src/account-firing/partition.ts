@@ -11,7 +11,7 @@ import {
 import { offsetToNumber, uuidToBinary } from '@lead-scoring/read-model';
 import type { FoldedSubject } from '../firing/firing-fold.js';
 import { FiringStore, type StoredSubjects } from '../firing/firing-store.js';
-import type { Forgettings } from '../firing/forgetting.js';
+import { countForgettings, type Forgettings } from '../firing/forgetting.js';
 import type { Source } from '../firing/messages.js';
 import { cacheKeyOf } from '../firing/subject-model.js';
 import type { TriggerReader } from '../firing/trigger-reader.js';
@@ -39,11 +39,11 @@ export interface AccountFiringOptions {
   cachedAccounts: number;
 }
 
-/** Maximum number of firings and notifications in one batch: bounds the memory of a batch. */
+/** Maximum number of events, notifications and commands to forget in one batch: bounds the memory of a batch. */
 const maximumOutput = 1_000;
 const tooLarge: CapabilityDecision = {
   outcome: 'split',
-  reason: `more than ${String(maximumOutput)} firings and notifications for accounts in one batch`,
+  reason: `more than ${String(maximumOutput)} events, notifications and commands to forget of accounts in one batch`,
 };
 
 /** A decision on an account that may make triggers of its OU fire, re-arm or forget. */
@@ -78,8 +78,11 @@ export class AccountFiringPartition implements OpenCapability {
     const concerned = await this.#concerned(incoming);
     const before = await this.#store.load(concerned.map(({ scored }) => scored));
     const events = decideAll(concerned, before);
-    if (outputsOf(events) > maximumOutput && incoming.length > 1) return tooLarge;
+    const isTooLarge = (forgettings: number) =>
+      outputsOf(events) + forgettings > maximumOutput && incoming.length > 1;
+    if (isTooLarge(0)) return tooLarge;
     const forgettings = await this.#store.forgettingsOf(events);
+    if (isTooLarge(countForgettings(forgettings))) return tooLarge;
     return {
       outcome: 'decided',
       events: events.map(eventRecord),
