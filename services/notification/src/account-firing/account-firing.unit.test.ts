@@ -1,6 +1,7 @@
 // Triggers by account score: when they fire, what they remember of an account, and when that is forgotten.
 import { describe, expect, test } from '@jest/globals';
 import { accountIdOf, records } from '@lead-scoring/contracts';
+import { hexOf } from '@lead-scoring/read-model';
 import fc from 'fast-check';
 import type { Trigger } from '../configuration/state.js';
 import { foldFirings, type FoldedSubject, type RecordedFiring } from '../firing/firing-fold.js';
@@ -20,7 +21,7 @@ import {
   surge,
 } from '../testing/firing-builders.js';
 import { concernsAccount, decideAccountScored } from './decide.js';
-import { toAccountState, toAccountStateDocument } from './documents.js';
+import { accountStateKey, packAccountState, unpackAccountState } from './documents.js';
 import { accountFold, evolveAccount } from './evolve.js';
 import { accountFiringRecords, type AccountFiringEvent } from './messages.js';
 import { accountRequestsOf } from './notification-model.js';
@@ -178,6 +179,24 @@ describe('an account without leads', () => {
     expect(run.state.memories.size).toBe(1);
   });
 
+  test('leaves the position of its end, which names neither the account nor its OU', () => {
+    const { state } = decided([accountMilestone()], [accountScored(0, 110, 0), accountEmptied(110, 1)]);
+    expect(JSON.parse(packAccountState(state))).toEqual({ seen: 1 });
+    const key = hexOf(accountStateKey({ ou_id: ouId, id: accountId }));
+    for (const id of [ouId, accountId]) expect(key).not.toContain(id.replaceAll('-', ''));
+  });
+
+  test('fires nothing for decisions from before its end that come late or again', () => {
+    const { state } = decided([accountMilestone()], [accountScored(0, 110, 0), accountEmptied(110, 1)]);
+    const left = unpackAccountState(packAccountState(state), { ou_id: ouId, id: accountId });
+    const compiled = compileTriggers(configurationOf([accountMilestone()]), { levels: [] });
+    for (const offset of [0, 1])
+      expect(decideAccountScored(accountScored(0, 150, 0), scoredAt(offset), left, compiled).events).toEqual(
+        [],
+      );
+    expect(decideAccountScored(accountScored(0, 150, 2), scoredAt(2), left, compiled).events).toHaveLength(1);
+  });
+
   test('is forgotten after its trigger was deleted too, and leaves no event where nothing had fired', () => {
     const { state } = decided([accountMilestone()], [accountScored(0, 110, 0)]);
     expect(decided([], [accountEmptied(110, 1)], { events: [], state }).events).toMatchObject([
@@ -317,7 +336,9 @@ describe('for any milestones and any changes of the scores of accounts,', () => 
         expect(byAccount(live)).toEqual(byAccount(states));
         expect(byAccount(foldedInSteps(log, steps))).toEqual(byAccount(states));
         for (const state of states.values())
-          expect(toAccountState(toAccountStateDocument(state, { partition: 0, offset: 1 }))).toEqual(state);
+          expect(unpackAccountState(packAccountState(state), { ou_id: ouId, id: state.account_id })).toEqual(
+            state,
+          );
       }),
     );
   });

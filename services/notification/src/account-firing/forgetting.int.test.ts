@@ -1,7 +1,7 @@
 // Accounts that lose their last lead, on a real database: their stored firings are deleted, for any batches and crashes.
 import { describe, expect, test } from '@jest/globals';
 import { accountIdOf, records } from '@lead-scoring/contracts';
-import type { ReadModel } from '@lead-scoring/read-model';
+import { hexOf, type ReadModel } from '@lead-scoring/read-model';
 import { foldedRecord, inThrowawayReadModel } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { firedEvents, firingCollections } from '../firing/documents.js';
@@ -10,7 +10,7 @@ import { accountEmptied, accountMilestone, accountScored } from '../testing/acco
 import { configurationOf, idOf, ouId, scoredAt } from '../testing/firing-builders.js';
 import { commandsIn, expectForgetting, silenced, withOwnLog } from '../testing/forgetting-law.js';
 import { decideAccountScored } from './decide.js';
-import { accountFiringCollections } from './documents.js';
+import { accountFiringCollections, accountStates } from './documents.js';
 import { evolveAccount } from './evolve.js';
 import type { AccountFiringEvent } from './messages.js';
 import { AccountFiringPartition } from './partition.js';
@@ -112,6 +112,28 @@ test('in one batch with a firing the firing is forgotten, and a new account of t
       before: { topic: 'scoring.events', partition, offset: 9 },
     });
     expect(await fired()).toBe(0);
+  });
+}, 60_000);
+
+test('of a forgotten account the position of its end is stored, and no decision from before it fires again', async () => {
+  await inThrowawayReadModel(collections, async (readModel) => {
+    const fire = [scoredAs(1, accountScored(0, 15, 1)), scoredAs(7, accountScored(0, 30, 2))];
+    const { take, fired } = withOwnLog(open(readModel), readModel);
+    await take(...fire, scoredAs(9, accountEmptied(30, 3)));
+    expect(await fired()).toBe(0);
+    const stored = await readModel.collection(accountStates).find().toArray();
+    expect(stored).toEqual([
+      {
+        _id: expect.anything() as unknown,
+        content: '{"seen":9}',
+        partition,
+        offset: expect.any(Number) as unknown,
+      },
+    ]);
+    for (const id of [ouId, identityOf('acme.com').account_id])
+      expect(stored.map(({ _id }) => hexOf(_id)).join()).not.toContain(id.replaceAll('-', ''));
+    // After a restart they come again, as a replay or as dead letters.
+    expect(await withOwnLog(open(readModel), readModel).take(...fire)).toEqual({ events: [], commands: [] });
   });
 }, 60_000);
 

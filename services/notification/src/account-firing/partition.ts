@@ -8,7 +8,7 @@ import {
   type IncomingRecord,
   type OutgoingRecord,
 } from '@lead-scoring/event-log';
-import { offsetToNumber, uuidToBinary } from '@lead-scoring/read-model';
+import { offsetToNumber } from '@lead-scoring/read-model';
 import type { FoldedSubject } from '../firing/firing-fold.js';
 import { FiringStore, type StoredSubjects } from '../firing/firing-store.js';
 import { countForgettings, type Forgettings } from '../firing/forgetting.js';
@@ -17,12 +17,7 @@ import { cacheKeyOf } from '../firing/subject-model.js';
 import type { TriggerReader } from '../firing/trigger-reader.js';
 import type { CompiledTriggers } from '../firing/trigger-model.js';
 import { concernsAccount, decideAccountScored } from './decide.js';
-import {
-  accountStates,
-  toAccountState,
-  toAccountStateDocument,
-  type AccountStateDocument,
-} from './documents.js';
+import { accountStateKey, accountStates, packAccountState, unpackAccountState } from './documents.js';
 import { accountFold } from './evolve.js';
 import {
   accountFiringEventOf,
@@ -53,13 +48,13 @@ interface ConcernedAccount {
   readonly triggers: CompiledTriggers;
 }
 
-const storedAccounts: StoredSubjects<AccountFiringEvent, AccountState, AccountStateDocument> = {
+const storedAccounts: StoredSubjects<AccountFiringEvent, AccountState> = {
   ...accountFold,
   eventOf: accountFiringEventOf,
   collection: accountStates,
-  idOf: ({ id }) => uuidToBinary(id),
-  toState: toAccountState,
-  toDocument: toAccountStateDocument,
+  keyOf: accountStateKey,
+  pack: packAccountState,
+  unpack: unpackAccountState,
 };
 
 export class AccountFiringPartition implements OpenCapability {

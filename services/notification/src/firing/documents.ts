@@ -1,7 +1,6 @@
 // The documents of firing: each lead's state, firings, and suppressions (times in which a trigger is silent for a lead
 // or an account).
 import type { records, TriggerKind } from '@lead-scoring/contracts';
-import { leadKey } from '@lead-scoring/explanations';
 import {
   Binary,
   defineCollection,
@@ -10,14 +9,12 @@ import {
   type GuardedDocument,
 } from '@lead-scoring/read-model';
 import type { FiredEvent } from './messages.js';
-import type { LeadState } from './state.js';
-import { packState, unpackState } from './state-text.js';
 import { subjectIdOf } from './subject-model.js';
 
-/** `_id` is the `leadKey`. */
-export interface LeadStateDocument extends GuardedDocument {
+/** The state of a lead or of an account. */
+export interface StateDocument extends GuardedDocument {
   _id: Binary;
-  /** Text of `packState`. */
+  /** The state as text, without the ids. */
   content: string;
 }
 
@@ -44,7 +41,8 @@ export interface SuppressionDocument extends GuardedDocument {
   until: Date;
 }
 
-export const leadStates = defineCollection<LeadStateDocument>({ name: 'lead_states', indexes: [] });
+/** By `leadKey`; the content is the text of `packState`. */
+export const leadStates = defineCollection<StateDocument>({ name: 'lead_states', indexes: [] });
 export const firedEvents = defineCollection<FiredDocument>({
   name: 'fired_events',
   indexes: [
@@ -59,21 +57,6 @@ export const suppressions = defineCollection<SuppressionDocument>({
 });
 
 export const firingCollections = [leadStates, firedEvents, suppressions];
-
-export function toLeadStateDocument(
-  { ou_id, lead_id, ...state }: LeadState,
-  at: { partition: number; offset: number },
-): LeadStateDocument {
-  return { _id: leadKey(ou_id, lead_id), content: packState(state), ...at };
-}
-
-/** @param ids of the lead, which the document's key is a hash of */
-export function toLeadState(
-  { content }: LeadStateDocument,
-  { ou_id, lead_id }: { ou_id: string; lead_id: string },
-): LeadState {
-  return { ou_id, lead_id, ...unpackState(content) };
-}
 
 type AnyFired = FiredEvent['payload'] | records.AccountMilestoneFired;
 

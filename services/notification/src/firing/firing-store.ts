@@ -7,8 +7,8 @@ import {
   BufferedStates,
   offsetToNumber,
   WriteBehind,
+  type Binary,
   type CollectionDeclaration,
-  type GuardedDocument,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import {
@@ -17,6 +17,7 @@ import {
   toFiredDocument,
   toSuppressionDocument,
   type FiredDocument,
+  type StateDocument,
   type SuppressionDocument,
 } from './documents.js';
 import {
@@ -37,22 +38,20 @@ import {
   type SubjectDraft,
   type SubjectEvent,
   type SubjectIdentity,
+  type SubjectIds,
 } from './subject-model.js';
 
-/** Ids of the OU, and of the lead or account. */
-type SubjectIds = ReturnType<typeof idsOfCacheKey>;
-
 /** How the states of leads, or those of accounts, are folded and stored. */
-export interface StoredSubjects<
-  Event extends SubjectEvent,
-  State extends SubjectState,
-  Stored extends GuardedDocument,
-> extends SubjectFold<Event, State> {
-  readonly collection: CollectionDeclaration<Stored>;
+export interface StoredSubjects<Event extends SubjectEvent, State extends SubjectState> extends SubjectFold<
+  Event,
+  State
+> {
+  readonly collection: CollectionDeclaration<StateDocument>;
   readonly eventOf: (record: RecordedEvent) => Event | null;
-  readonly idOf: (subject: SubjectIds) => Stored['_id'];
-  readonly toState: (document: Stored, subject: SubjectIds) => State;
-  readonly toDocument: (state: State, place: { partition: number; offset: number }) => Stored;
+  /** The key of the document. */
+  readonly keyOf: (subject: SubjectIds) => Binary;
+  readonly pack: (state: State) => string;
+  readonly unpack: (text: string, subject: SubjectIds) => State;
 }
 
 /** Number of unwritten firings, and of unwritten states, above which a fold waits. */
@@ -63,15 +62,11 @@ const maximumUnwritten = { firings: 2_000, states: 30_000 };
  */
 const spreadOverMs = 20_000;
 
-export class FiringStore<
-  Event extends SubjectEvent,
-  State extends SubjectState,
-  Stored extends GuardedDocument,
-> {
+export class FiringStore<Event extends SubjectEvent, State extends SubjectState> {
   readonly #fired: BufferedInserts<FiredDocument>;
   readonly #suppressions: BufferedReplacements<SuppressionDocument>;
   /** By cache key. The state of a lead changes with nearly every event, so one write covers many changes. */
-  readonly #states: BufferedStates<FoldedSubject<State>, Stored>;
+  readonly #states: BufferedStates<FoldedSubject<State>, StateDocument>;
   /** Writes firings and suppressions with each fold, because queries show them. */
   readonly #shown: WriteBehind;
   /** Writes states, and before them the firings that are folded into them. */
@@ -81,19 +76,24 @@ export class FiringStore<
   constructor(
     private readonly readModel: ReadModel,
     private readonly partition: number,
-    private readonly subjects: StoredSubjects<Event, State, Stored>,
+    private readonly subjects: StoredSubjects<Event, State>,
     { maximumCached }: { maximumCached: number },
   ) {
     this.#fired = new BufferedInserts(readModel, firedEvents);
     this.#suppressions = new BufferedReplacements(readModel, suppressions);
     this.#states = new BufferedStates(readModel, {
       collection: subjects.collection,
-      idOf: (key) => subjects.idOf(idsOfCacheKey(key)),
-      toState: (document, key) => ({
-        state: subjects.toState(document, idsOfCacheKey(key)),
-        offset: document.offset,
+      idOf: (key) => subjects.keyOf(idsOfCacheKey(key)),
+      toState: ({ content, offset }, key) => ({
+        state: subjects.unpack(content, idsOfCacheKey(key)),
+        offset,
       }),
-      toDocument: ({ state, offset }) => subjects.toDocument(state, { partition, offset }),
+      toDocument: ({ state, offset }, key) => ({
+        _id: subjects.keyOf(idsOfCacheKey(key)),
+        content: subjects.pack(state),
+        partition,
+        offset,
+      }),
       maximumCached,
       spreadOverMs,
     });

@@ -4,7 +4,7 @@ import type { FoldedRecord, IncomingRecord } from '@lead-scoring/event-log';
 import { leadKey } from '@lead-scoring/explanations';
 import type { ShareLinks } from '../share-links.js';
 import { LeadAccounts, type BatchAccounts, type SeenLead } from './accounts.js';
-import { leadStates, toLeadState, toLeadStateDocument, type LeadStateDocument } from './documents.js';
+import { leadStates } from './documents.js';
 import { leadFold } from './evolve.js';
 import type { Explanations } from '../explanations/reader.js';
 import { FiringBatch, recordsOf, tooLargeReason } from './firing-batch.js';
@@ -15,6 +15,7 @@ import { leadMoments } from './filtered-leads.js';
 import { findLeadRecords, type LeadRecord } from './lead-records.js';
 import { firingEventOf, type FiringEvent } from './messages.js';
 import type { LeadState } from './state.js';
+import { packState, unpackState } from './state-text.js';
 import type { TriggerReader } from './trigger-reader.js';
 
 export interface FiringOptions {
@@ -28,13 +29,13 @@ export interface FiringOptions {
 
 const tooLarge: CapabilityDecision = { outcome: 'split', reason: tooLargeReason };
 
-const storedLeads: StoredSubjects<FiringEvent, LeadState, LeadStateDocument> = {
+const storedLeads: StoredSubjects<FiringEvent, LeadState> = {
   ...leadFold,
   eventOf: firingEventOf,
   collection: leadStates,
-  idOf: ({ ou_id, id }) => leadKey(ou_id, id),
-  toState: (document, { ou_id, id }) => toLeadState(document, { ou_id, lead_id: id }),
-  toDocument: toLeadStateDocument,
+  keyOf: ({ ou_id, id }) => leadKey(ou_id, id),
+  pack: packState,
+  unpack: (text, { ou_id, id }) => ({ ou_id, lead_id: id, ...unpackState(text) }),
 };
 
 export class FiringPartition implements OpenCapability {

@@ -17,8 +17,14 @@ export function cacheKeyOf(subject: SubjectIdentity): string {
   return `${subject.ou_id}/${subjectIdOf(subject)}`;
 }
 
+/** The ids of an OU, and of a lead or an account in it. */
+export interface SubjectIds {
+  readonly ou_id: string;
+  readonly id: string;
+}
+
 /** The inverse of `cacheKeyOf`. */
-export function idsOfCacheKey(key: string): { ou_id: string; id: string } {
+export function idsOfCacheKey(key: string): SubjectIds {
   const slash = key.indexOf('/');
   return { ou_id: key.slice(0, slash), id: key.slice(slash + 1) };
 }
