@@ -186,6 +186,19 @@ describe('an account without leads', () => {
     for (const id of [ouId, accountId]) expect(key).not.toContain(id.replaceAll('-', ''));
   });
 
+  test('leaves the position of its last end, also where nothing fired since an earlier one', () => {
+    const { events, state } = decided(
+      [accountMilestone()],
+      [accountScored(0, 110, 0), accountEmptied(110, 1), accountScored(0, 40, 2), accountEmptied(40, 3)],
+    );
+    expect(events.map(({ type }) => type)).toEqual([
+      'AccountMilestoneFired',
+      'AccountForgotten',
+      'AccountForgotten',
+    ]);
+    expect(state.seen).toBe(3);
+  });
+
   test('fires nothing for decisions from before its end that come late or again', () => {
     const { state } = decided([accountMilestone()], [accountScored(0, 110, 0), accountEmptied(110, 1)]);
     const left = unpackAccountState(packAccountState(state), { ou_id: ouId, id: accountId });

@@ -53,9 +53,12 @@ interface DecidedAccount {
   readonly version: number;
 }
 
-/** No event where nothing ever fired for the account: nothing is recorded of it. */
+/**
+ * No event where nothing ever fired for the account: nothing is recorded of it. Each later end of an account that was forgotten
+ * moves the position that is left of it.
+ */
 function forgetAccount({ scored, source, state }: DecidedAccount): AccountFiringEvent[] {
-  if (state.memories.size === 0) return [];
+  if (state.seen < 0) return [];
   const { ou_id, account_id, decided_at } = scored;
   return [{ type: 'AccountForgotten', payload: { ou_id, account_id, source, at: decided_at } }];
 }
