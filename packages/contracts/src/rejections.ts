@@ -37,6 +37,7 @@ export const problemTypes = {
     title: 'The body is compressed in a way that is not taken here',
   },
   headers_too_large: { status: 431, title: 'The headers are too large' },
+  too_many_gains: { status: 422, title: 'The range has too many gains' },
   field_not_allowed: { status: 422, title: 'A field may not be changed here' },
   idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used for another request' },
   // Credentials and permissions

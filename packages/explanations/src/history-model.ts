@@ -2,10 +2,7 @@
 // (`at`), also when the event arrived later. Pure.
 import {
   heldInRange,
-  isOfEvents,
-  momentOfAdjustments,
-  momentOfEvent,
-  pointsOfEvent,
+  visitPoints,
   type ExplainedDecision,
   type ConditionDecision,
 } from '@lead-scoring/scoring-domain';
@@ -34,17 +31,9 @@ export function scoreHistory(
   decisions: readonly ExplainedDecision[],
   range: { at: string; range_hours: number },
 ): HistoryPoint[] {
-  const changes = decisions
-    .flatMap((decision) => [
-      ...decision.scored_events.map((event) => ({
-        moment: momentOfEvent(event, decision),
-        points: pointsOfEvent(event),
-      })),
-      ...(decision.adjustments ?? [])
-        .filter((adjustment) => !isOfEvents(adjustment))
-        .map(({ points }) => ({ moment: momentOfAdjustments(decision), points })),
-    ])
-    .map(({ moment, points }) => ({ time: Date.parse(moment), points }));
+  const changes: Change[] = [];
+  for (const decision of decisions)
+    visitPoints(decision, (points, moment) => changes.push({ time: Date.parse(moment), points }));
   return courseOf(score, changes, range);
 }
 

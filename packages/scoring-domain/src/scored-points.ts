@@ -1,5 +1,6 @@
 // The points of a decision, event by event. Pure.
 import type { records } from '@lead-scoring/contracts';
+import { momentOfAdjustments, momentOfEvent, type DecisionTimes } from './moments.js';
 
 /** The points that a match gave, less those that limits of its rule held back. */
 export function countedPoints({
@@ -20,4 +21,23 @@ export function pointsOfEvent({ matches, ruleset_adjustments = [] }: records.Sco
 /** Whether an adjustment sums up points that its decision lists by event. */
 export function isOfEvents({ reason }: records.ScoreAdjustment): boolean {
   return reason === 'capped_by_rule' || reason === 'held_by_ruleset';
+}
+
+/** The parts of a decision on an engagement score that say what it gave and when. */
+export type DecidedPoints = Omit<DecisionTimes, 'scored_events'> & {
+  /** Absent where no event caused the decision. */
+  readonly scored_events?: readonly records.ScoredEvent[];
+  readonly adjustments?: readonly records.ScoreAdjustment[] | undefined;
+};
+
+/**
+ * Names what a decision on an engagement score changes, each with the moment of the events' clock from which it counts; all of it
+ * makes the difference of the decision's two scores.
+ */
+export function visitPoints(decision: DecidedPoints, visit: (points: number, moment: string) => void): void {
+  const { scored_events = [], adjustments = [] } = decision;
+  for (const event of scored_events) visit(pointsOfEvent(event), momentOfEvent(event, decision));
+  for (const adjustment of adjustments)
+    if (!isOfEvents(adjustment))
+      visit(adjustment.points, momentOfAdjustments({ ...decision, scored_events }));
 }

@@ -215,6 +215,8 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   getAccountRollUp: [nothing],
   setAccountRollUp: [nothing],
   testAccount: [missing(({ accountId }) => ({ body: { account_id: accountId } }))],
+  listTopLeads: [nothing],
+  listScoreGains: [nothing],
   listAccounts: [empty(({ mark }) => ({ query: { q: mark } }))],
   getAccount: [missing(({ accountId }) => ({ parameters: { id: accountId } }))],
   testEngagementRules: [

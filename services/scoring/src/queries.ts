@@ -10,7 +10,9 @@ import { forecastQueries } from './decays/forecast-queries.js';
 import { dealQueries } from './deals/queries.js';
 import { explanationQueries } from './explanation/queries.js';
 import { filterQueries } from './filters/queries.js';
+import { gainQueries } from './gains/queries.js';
 import { leadQueries } from './leads/queries.js';
+import { topLeadQueries } from './leads/top-leads.js';
 import { gridQueries } from './levels/queries.js';
 import { profileQueries } from './profile/queries.js';
 import { ruleTestQueries } from './rule-tests/queries.js';
@@ -27,6 +29,8 @@ export function scoringQueries(
   const now = () => new Date();
   return [
     ...leadQueries({ readModel, configurations, awaitPositions, now }),
+    ...topLeadQueries({ readModel, configurations, awaitPositions }),
+    ...gainQueries({ readModel, configurations, awaitPositions, now }),
     ...explanationQueries({ readModel, configurations, awaitPositions, now }),
     ...configurationQueries(configurations),
     ...decayRuleQueries(configurations),

@@ -74,6 +74,7 @@ const tags: Record<RouteDeclaration['tag'], string> = {
   Leads: 'Leads, their scores, and the reasons for them.',
   Deals: 'Deals that events name, their scores, and the reasons for them.',
   Accounts: 'The companies that leads belong to, their scores and why they have them.',
+  Analytics: 'Leads that stand out: by their scores, and by what they gained lately.',
   'Share links': 'Explanations of scores behind links that need no credential and last seven days.',
   'Scoring configuration': 'Rulesets and rules: what gives how many points; levels: what a score is called.',
   Filters: 'Saved conditions that pick leads: by field, score, level and activity.',

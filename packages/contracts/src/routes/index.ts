@@ -1,6 +1,7 @@
 // Every route of the system, in the order of the documentation.
 import * as accountScoring from './account-scoring.js';
 import * as accounts from './accounts.js';
+import * as analytics from './analytics.js';
 import * as administration from './administration.js';
 import * as configurationFile from './configuration-file.js';
 import * as decays from './decays.js';
@@ -47,6 +48,8 @@ export const routes = {
   listDeals: deals.listDeals,
   getDeal: deals.getDeal,
   listIgnoredDeals: deals.listIgnoredDeals,
+  listTopLeads: analytics.listTopLeads,
+  listScoreGains: analytics.listScoreGains,
   listAccounts: accounts.listAccounts,
   getAccount: accounts.getAccount,
   createShare: shares.createShare,

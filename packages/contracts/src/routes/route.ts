@@ -36,6 +36,7 @@ export interface RouteDeclaration {
     | 'Leads'
     | 'Deals'
     | 'Accounts'
+    | 'Analytics'
     | 'Share links'
     | 'Scoring configuration'
     | 'Filters'

@@ -2,6 +2,7 @@
 import { projection } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { dueLeads } from '../decays/due-leads.js';
+import { gainLists } from '../gains/documents.js';
 import { leadRecords } from '../scores/messages.js';
 import { histograms, leadAliases, leads, timeline } from './documents.js';
 import { OpenLeads } from './open-leads.js';
@@ -16,7 +17,10 @@ export function leadProjection({ cachedLeads }: LeadsOptions) {
   return projection({
     name: 'leads',
     events: { ...leadRecords, DecaysScheduled: records.decaysScheduled },
-    collections: [leads, leadAliases, timeline, histograms, dueLeads, scoreRanks.profile, scoreRanks.deal],
+    collections: [
+      ...[leads, leadAliases, timeline, histograms, gainLists, dueLeads],
+      ...[scoreRanks.profile, scoreRanks.deal],
+    ],
     open: ({ readModel, partition }) => new OpenLeads(readModel, { partition, cachedLeads }),
   });
 }

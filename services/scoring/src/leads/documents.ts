@@ -11,6 +11,7 @@ import {
 } from '@lead-scoring/read-model';
 import type { LeadDecay, ScoreDecision } from '@lead-scoring/scoring-domain';
 import { leadKey, leadOfKey, rankKey } from '../keys.js';
+import type { StoredOpenGains } from '../gains/documents.js';
 import type { LeadAccount } from '../accounts/contribution-model.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
@@ -81,7 +82,7 @@ export interface TimelineDocument {
   partition: number;
 }
 
-export interface HistogramDocument extends GuardedDocument {
+export interface HistogramDocument extends GuardedDocument, StoredOpenGains {
   _id: Binary;
   ou: Binary;
   leads: number;

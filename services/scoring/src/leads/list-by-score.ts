@@ -11,7 +11,9 @@ import { sectionAfter, sectionAt, sectionsOf, type Direction, type ScoreSection 
 import { loadStatistics } from './statistics.js';
 import { loadLeads, type LeadPage } from './stored-leads.js';
 
-type ListQuery = QueryInput<typeof routes.listLeads>['query'] & { score_type: LeadScoreType };
+type ListQuery = Pick<QueryInput<typeof routes.listLeads>['query'], 'sort' | 'page' | 'limit' | 'cursor'> & {
+  score_type: LeadScoreType;
+};
 
 /** The order of a list, and what gives its totals. */
 interface ScoreOrder {

@@ -1,5 +1,9 @@
-// The histograms of a partition's OUs in memory: the number of the partition's leads by score.
+// The histograms of a partition's OUs in memory: the number of the partition's leads by score. Their documents also hold the open
+// lists of gains, so that these cost no write of their own.
 import { BufferedStates, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
+import { openGainsOf, storedOpenGains } from '../gains/documents.js';
+import { addGains, openGains, removeGains, type OpenGains } from '../gains/gain-model.js';
+import { OpenGainLists } from '../gains/open-gain-lists.js';
 import {
   histogramId,
   histograms,
@@ -24,6 +28,7 @@ export interface OpenHistogram {
   dealBuckets: Map<number, number>;
   leads: number;
   aliasKinds: Set<string>;
+  gains: OpenGains;
   /** The offset of the last counted decision. */
   offset: number;
 }
@@ -31,8 +36,16 @@ export interface OpenHistogram {
 export class OpenHistograms {
   /** By OU. */
   readonly states: BufferedStates<OpenHistogram, HistogramDocument>;
+  /** Written before the histograms. */
+  readonly gainLists: OpenGainLists;
 
-  constructor(readModel: ReadModel, partition: number) {
+  /** @param entriesPerList entries of a full list of gains */
+  constructor(
+    readModel: ReadModel,
+    partition: number,
+    private readonly entriesPerList: number | undefined,
+  ) {
+    this.gainLists = new OpenGainLists(readModel, partition);
     this.states = new BufferedStates(readModel, {
       collection: histograms,
       idOf: (ouId) => histogramId(ouId, partition),
@@ -47,6 +60,7 @@ export class OpenHistograms {
   async fold(batch: LeadBatch): Promise<void> {
     const ouIds = new Set(batch.events.map(({ payload }) => payload.ou_id));
     const loaded = await this.states.load(ouIds);
+    await this.gainLists.begin(batch.removed.asTheyWere());
     const changed = new Set<OpenHistogram>();
     for (const event of batch.events) {
       const { ou_id } = event.payload;
@@ -57,15 +71,29 @@ export class OpenHistograms {
       changed.add(open);
       if (event.type === 'LeadScored') countScored(open, event, batch.isFirst(event));
       else if (event.type === 'ScoreAdjusted') countAdjusted(open, event.payload);
+      if (event.type === 'LeadScored' || event.type === 'ScoreAdjusted') this.#addGains(open, event);
       else if (event.type === 'LeadRemoved') {
         moveLead(open.buckets, event.payload.previous_score, null);
         const { profile, deal } = batch.removed.scoresBefore(event);
         moveSparse(open.profileBuckets, profile, 0);
         moveSparse(open.dealBuckets, deal, 0);
         open.leads -= 1;
+        removeGains(open.gains, event.payload.lead_id);
+        this.gainLists.remove(open.ouId, event.payload.lead_id, event.offset);
       }
     }
     for (const open of changed) this.states.put(open.ouId, open);
+  }
+
+  #addGains(
+    { ouId, gains }: OpenHistogram,
+    { payload, offset }: Extract<FoldedLeadEvent, { type: 'LeadScored' | 'ScoreAdjusted' }>,
+  ): void {
+    let hourBefore = gains.hour;
+    for (const list of addGains(gains, payload, this.entriesPerList)) {
+      this.gainLists.add(ouId, list, { offset, hourBefore });
+      hourBefore = list.hour;
+    }
   }
 }
 
@@ -77,6 +105,7 @@ function emptyHistogram(ouId: string): OpenHistogram {
     dealBuckets: new Map(),
     leads: 0,
     aliasKinds: new Set(),
+    gains: openGains(),
     offset: -1,
   };
 }
@@ -89,6 +118,7 @@ function openHistogram(document: HistogramDocument, ouId: string): OpenHistogram
     dealBuckets: unpackHistogram(document.deal_buckets),
     leads: document.leads,
     aliasKinds: new Set(document.alias_kinds),
+    gains: openGainsOf(document),
     offset: document.offset,
   };
 }
@@ -126,6 +156,7 @@ function toHistogramDocument(open: OpenHistogram, partition: number): HistogramD
     ...(open.profileBuckets.size > 0 && { profile_buckets: packHistogram(open.profileBuckets) }),
     ...(open.dealBuckets.size > 0 && { deal_buckets: packHistogram(open.dealBuckets) }),
     alias_kinds: [...open.aliasKinds],
+    ...storedOpenGains(open.gains),
     partition,
     offset: open.offset,
   };

@@ -11,7 +11,10 @@ import {
   oneByOne,
   type FoldStep,
 } from '@lead-scoring/testing/fold-laws';
+import { visitPoints } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
+import { gainLists } from '../gains/documents.js';
+import { GainTally } from '../gains/packed-gains-model.js';
 import { decideLeads } from '../scores/decide.js';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import { dueLeads } from '../decays/due-leads.js';
@@ -22,7 +25,10 @@ import { OpenLeads } from './open-leads.js';
 import { scoreRanks } from './score-ranks.js';
 import { causedEvents } from '../testing/caused-events.js';
 
-const collections = [leads, leadAliases, timeline, histograms, scoreRanks.profile, scoreRanks.deal, dueLeads];
+const collections = [
+  ...[leads, leadAliases, timeline, histograms, gainLists, dueLeads],
+  ...[scoreRanks.profile, scoreRanks.deal],
+];
 
 /** What a deal gives a lead from now on. */
 interface Dealt {
@@ -110,12 +116,14 @@ const cause: fc.Arbitrary<LeadCause> = fc.oneof(
         lead: leadName,
         cookie: fc.option(fc.constantFrom('1', '2')),
         types: fc.array(fc.constantFrom('Page View', 'Email Open'), { minLength: 1, maxLength: 3 }),
+        // Their events are of several hours; those of before the kept hours make no gains.
+        hour: fc.constantFrom('2026-01-01T09', '2026-01-01T10', '2026-01-01T11', '2025-12-01T11'),
       })
-      .map(({ lead, cookie, types }): LeadCause => ({
+      .map(({ lead, cookie, types, hour }): LeadCause => ({
         type: 'EventsIngested',
         payload: ingested(
           lead,
-          types.map((event_type) => ({ event_type })),
+          types.map((event_type) => ({ event_type, timestamp: `${hour}:00:00.000Z` })),
           {
             lead_id: leadIdOf(ouId, 'email', email(lead).alias),
             aliases: [email(lead), ...(cookie === null ? [] : [{ alias_kind: 'cookie', alias: cookie }])],
@@ -166,8 +174,8 @@ test('any cut of the log into batches, killed at any write, gives the same docum
             collections,
             log,
             steps: cut,
-            // Fewer than there are leads, so that not all are in memory.
-            open: (readModel) => new OpenLeads(readModel, { partition: 0, cachedLeads: 2 }),
+            // Fewer than there are leads, so that not all are in memory; and lists of gains that are soon full.
+            open: (readModel) => new OpenLeads(readModel, { partition: 0, cachedLeads: 2, gainsPerList: 2 }),
           });
         const documents = await folded(oneByOne(log));
         const left = new Map<string, number>();
@@ -185,6 +193,7 @@ test('any cut of the log into batches, killed at any write, gives the same docum
         expect(documents.leads?.flatMap((lead) => (lead as LeadDocument).deal_score ?? []).sort()).toEqual(
           withDeals.map(([, score]) => score).sort(),
         );
+        expect(gainsIn(documents)).toEqual(gainsOf(log));
         expect(documents.deal_ranks).toHaveLength(withDeals.length);
         expect(dueTimesIn(documents)).toEqual(dueTimesOfLeads(documents));
         expect(await folded(steps)).toEqual(documents);
@@ -193,6 +202,30 @@ test('any cut of the log into batches, killed at any write, gives the same docum
     { numRuns: 10 },
   );
 }, 180_000);
+
+/** The gains of leads in stored documents, by their ids; without those that came to nothing. */
+function gainsIn({ gain_lists = [], score_histograms = [] }: Record<string, unknown[]>) {
+  const tally = new GainTally(0);
+  const [statistics] = score_histograms as { gains?: string }[];
+  tally.add(Buffer.from(statistics?.gains ?? '', 'base64'));
+  for (const { entries } of (gain_lists as { entries: string }[]).toReversed())
+    tally.add(Buffer.from(entries, 'base64'));
+  return new Map(tally.largest(100).map(({ lead_id, gain }) => [lead_id, gain]));
+}
+
+/** The same from the log. */
+function gainsOf(log: readonly FoldedRecord[]) {
+  const gains = new Map<string, number>();
+  for (const payload of payloadsOf(log)) {
+    const { lead_id } = payload;
+    if (!('score' in payload)) gains.delete(lead_id);
+    else if ('scored_events' in payload)
+      visitPoints(payload, (points, moment) => {
+        if (moment >= '2025-12-25') gains.set(lead_id, (gains.get(lead_id) ?? 0) + points);
+      });
+  }
+  return gains;
+}
 
 /** By the id of the lead. */
 const dueTimesIn = ({ decay_due_leads = [] }: Record<string, unknown[]>) =>

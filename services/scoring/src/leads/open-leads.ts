@@ -52,7 +52,15 @@ export class OpenLeads implements OpenCapability {
   readonly #decided = new WeakMap<readonly IncomingRecord[], Map<string, Lead>>();
   readonly #behind: WriteBehind;
 
-  constructor(readModel: ReadModel, { partition, cachedLeads }: { partition: number; cachedLeads: number }) {
+  /** @param options `gainsPerList`: entries of a full list of gains */
+  constructor(
+    readModel: ReadModel,
+    {
+      partition,
+      cachedLeads,
+      gainsPerList,
+    }: { partition: number; cachedLeads: number; gainsPerList?: number },
+  ) {
     this.#partition = partition;
     this.#stored = {
       leads: readModel.collection(leads),
@@ -68,14 +76,21 @@ export class OpenLeads implements OpenCapability {
     });
     this.#entries = new BufferedInserts(readModel, timeline);
     this.#aliases = new BufferedInserts(readModel, leadAliases, { order: 'ids' });
-    this.#histograms = new OpenHistograms(readModel, partition);
+    this.#histograms = new OpenHistograms(readModel, partition, gainsPerList);
     this.#due = new DueLeads(readModel, partition);
     this.#ranks = (['profile', 'deal'] as const).map((type) => new ScoreRanks(readModel, partition, type));
     // Entries before leads, so that a reader of a lead's score finds the entries that explain it. Leads before histograms, so that a
-    // list that uses a histogram misses no lead. The index of due leads and the ranks before the leads from which they follow.
+    // list that uses a histogram misses no lead. Full lists of gains before the histograms, which count them. The index of due leads
+    // and the ranks before the leads from which they follow.
     this.#behind = new WriteBehind([
-      [this.#entries, this.#aliases, this.#due.states, ...this.#ranks.map(({ states }) => states)],
-      this.#leads,
+      [
+        this.#entries,
+        this.#aliases,
+        this.#due.states,
+        ...this.#ranks.map(({ states }) => states),
+        this.#histograms.gainLists.lists,
+      ],
+      [this.#leads, this.#histograms.gainLists.expired],
       this.#histograms.states,
     ]);
   }

@@ -130,7 +130,7 @@ function askedScore(
 }
 
 /** A page of leads with the scores of their accounts. */
-async function answered(
+export async function answered(
   readModel: ReadModel,
   page: LeadPage,
   query: { page: number; limit: number },

@@ -6,6 +6,9 @@ import type { ScoreRange } from './histogram-fold.js';
 
 export const everyScore: ScoreRange = { low: -(2 ** 31), high: 2 ** 31 - 1 };
 
+/** The scores of leads that stand out. */
+export const aboveZero: ScoreRange = { low: 1, high: everyScore.high };
+
 /** The range of each score. */
 export type ScoreRanges = Readonly<Record<LeadScoreType, ScoreRange>>;
 
