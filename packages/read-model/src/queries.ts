@@ -1,6 +1,7 @@
 // Queries: filters from users' values, pages by number and by cursor.
 import { Binary, type Collection, type Document, type Filter } from 'mongodb';
 import { withClassifiedErrors } from './errors.js';
+import { bytesOf } from './ordered-keys.js';
 import { binaryToUuid, uuidToBinary } from './values.js';
 
 /** A value that may be compared with a stored field: never an object, so users cannot pass in operators. */
@@ -180,7 +181,10 @@ export function decodeCursor<Stored>(cursor: string, sort: SortOrder<Stored>): C
 function toText(value: Scalar): string {
   if (value === null) return 'z';
   if (value instanceof Date) return `d${value.toISOString()}`;
-  if (value instanceof Binary) return `u${binaryToUuid(value)}`;
+  if (value instanceof Binary)
+    return value.sub_type === Binary.SUBTYPE_UUID
+      ? `u${binaryToUuid(value)}`
+      : `b${bytesOf(value).toString('base64url')}`;
   switch (typeof value) {
     case 'string':
       return `s${value}`;
@@ -201,6 +205,8 @@ function fromText(text: unknown): Scalar {
       return scalar(new Date(rest));
     case 'u':
       return uuidToBinary(rest);
+    case 'b':
+      return new Binary(Buffer.from(rest, 'base64url'), 0);
     case 's':
       return rest;
     case 'n':

@@ -71,9 +71,15 @@ describe('cursors', () => {
     fc.uuid().map(uuidToBinary),
   );
 
+  /** UUIDs, and keys of more bytes. */
+  const ids = fc.oneof(
+    fc.uuid().map(uuidToBinary),
+    fc.uint8Array({ minLength: 1, maxLength: 40 }).map((bytes) => new Binary(Buffer.from(bytes), 0)),
+  );
+
   test('a cursor is decoded to the encoded position, and its text is safe in a URL', () => {
     fc.assert(
-      fc.property(values, fc.uuid().map(uuidToBinary), (value, id) => {
+      fc.property(values, ids, (value, id) => {
         const text = encodeCursor({ value, id }, byScore);
         expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
         const back = decodeCursor(text, byScore);

@@ -50,6 +50,7 @@ export const contributeToAccount = defineRecord({
     lead_id: id,
     score: score.nullable().describe('null: the lead belongs to the account no more.'),
     values: accountValues.optional().describe("Values of the account's fields that the lead's events gave."),
+    last_activity_at: time.optional().describe("The time of the lead's latest event."),
     decided_at: time,
     fire_triggers: z.boolean(),
   }),
@@ -178,6 +179,11 @@ export const accountScored = defineRecord({
       .array(accountAdjustment)
       .max(2_501)
       .describe('previous_score and these make score. Empty where the decision leaves the score as it was.'),
+    last_activity_at: time
+      .optional()
+      .describe(
+        'The time of the latest event of the leads, where it is later than that of earlier decisions.',
+      ),
     decided_at: time.describe('The moment from which the score counts.'),
     fire_triggers: z.boolean(),
   }),

@@ -4,12 +4,14 @@ import {
   cursorParameter,
   id,
   inOrder,
+  integerParameter,
   name,
   numberParameter,
   page,
   pageParameters,
   score,
   time,
+  timeParameter,
 } from '../common.js';
 import { accountIdentity, accountLimits, rollUp } from '../vocabulary/accounts.js';
 import { profileValue } from '../vocabulary/profile.js';
@@ -24,6 +26,9 @@ const accountFields = {
   ...accountIdentity,
   score,
   leads: z.int().min(1).describe('Leads that count in it.'),
+  last_activity_at: time.describe(
+    'The time of the latest event of its leads. One that changes nothing for the account is noted with the next that does.',
+  ),
   created_at: time.describe('When the first lead came to count in it.'),
   updated_at: time.describe('The time of the last decision on it.'),
 };
@@ -32,6 +37,12 @@ export const account = z.strictObject(accountFields).meta({ id: 'Account' });
 export type Account = z.infer<typeof account>;
 
 const bound = numberParameter(-2_147_483_648, 2_147_483_647);
+
+/** The orders of the list of accounts. */
+export const accountSorts = [
+  ...(['score', '-score', 'leads', '-leads', 'last_activity_at', '-last_activity_at'] as const),
+  ...(['created_at', '-created_at', 'name', '-name'] as const),
+] as const;
 
 export const listAccounts = defineRoute({
   ...shared,
@@ -45,7 +56,12 @@ export const listAccounts = defineRoute({
     min_score: bound.optional(),
     max_score: bound.optional(),
     q: name(200).optional().describe('Text within name or key.'),
-    sort: z.enum(['score', '-score']).default('-score').describe('A minus in front: descending.'),
+    account_kind: accountIdentity.account_kind.optional().describe('How the accounts are named.'),
+    min_leads: integerParameter(1, 1_000_000_000)
+      .optional()
+      .describe('Accounts with at least so many leads.'),
+    active_since: timeParameter.optional().describe('Accounts with activity since then.'),
+    sort: z.enum(accountSorts).default('-score').describe('A minus in front: descending.'),
     ...pageParameters,
     cursor: cursorParameter,
   }),

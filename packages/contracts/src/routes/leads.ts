@@ -101,7 +101,7 @@ export const listLeads = defineRoute({
   summary: 'Leads with their scores, highest first',
   query: ofLeadsOrAccounts({
     score_type: anyLeadScoreType.describe(
-      'The score that min_score, max_score, level and sort=score are about. A lead without profile points has a profile score of 0, and one without points of deals a deal score of 0. account: the score of the account that the lead belongs to, 0 without one; of one score, leads of an account follow each other. It goes with sort=score and -score, and without level, grid, owner, filter_id and q.',
+      'The score that min_score, max_score, level and sort=score are about. A lead without profile points has a profile score of 0, and one without points of deals a deal score of 0. account: the score of the account that the lead belongs to; leads without an account are not listed, and of one score, leads of an account follow each other. It goes with sort=score and -score, and without level, grid, owner, filter_id and q.',
     ),
     min_score: bound.optional(),
     max_score: bound.optional(),

@@ -271,7 +271,8 @@ describe('accounts', () => {
       status: 400,
       body: { code: 'invalid_cursor' },
     });
-    expect(await rig.get('/accounts?sort=name')).toMatchObject({ status: 400 });
+    for (const query of ['sort=owner', 'min_leads=0', 'account_kind=other', 'active_since=soon', 'limit=101'])
+      expect(await rig.get(`/accounts?${query}`)).toMatchObject({ status: 400 });
   });
 });
 

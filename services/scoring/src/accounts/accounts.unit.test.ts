@@ -38,6 +38,8 @@ import {
   updateRuleset,
 } from '../testing/builders.js';
 import { accountOfAliases, namedAccountIn } from './identity-model.js';
+import { foldAccount } from './fold.js';
+import { countAccountScored, emptyAccountStatistics } from './statistics-fold.js';
 import { noScores, rolledUp, withScores } from './rollup-model.js';
 import { toAccount, toAccountDocument } from './documents.js';
 import { accountFields } from './state.js';
@@ -176,6 +178,13 @@ function lived(steps: History): AccountWorld {
   return world;
 }
 
+/** The last decision on an account. */
+function decisionOn({ log }: AccountWorld): records.AccountScored {
+  const last = log.findLast(({ type }) => type === 'AccountScored');
+  if (last?.type !== 'AccountScored') throw new Error('no account was decided on');
+  return last.payload;
+}
+
 /** The points of a roll-up, computed from each lead. */
 function plainRollUp(scores: readonly number[], { method, leads: highest = 1 }: RollUp): number {
   const falling = [...scores].sort((one, other) => other - one);
@@ -244,6 +253,51 @@ describe('an account', () => {
         }
       }),
     );
+  });
+
+  test('is counted with its leads at its score, also when everything is counted once more', () => {
+    fc.assert(
+      fc.property(history, (steps) => {
+        const world = lived(steps);
+        const counted = emptyAccountStatistics();
+        const decided = [...world.log.entries()];
+        for (const [offset, { type, payload }] of [...decided, ...decided])
+          if (type === 'AccountScored') countAccountScored(counted, payload, offset);
+        const expected = { accounts: new Map<number, number>(), leads: new Map<number, number>() };
+        for (const { score, leads } of world.accounts.values()) {
+          expected.accounts.set(score, (expected.accounts.get(score) ?? 0) + 1);
+          expected.leads.set(score, (expected.leads.get(score) ?? 0) + leads);
+        }
+        expect(counted).toMatchObject(expected);
+        expect([counted.accounts.size, counted.leads.size]).toEqual([
+          expected.accounts.size,
+          expected.leads.size,
+        ]);
+      }),
+    );
+  });
+
+  test('has the time of the latest event of its leads that a contribution told of', () => {
+    const world = new AccountWorld(start);
+    const happened = (name: LeadName, hours: number, event_type = 'Page View') => {
+      world.ingest([events(name, [{ event_type, timestamp: hour(hours) }])]);
+      world.settle();
+      return world.accounts.get(acme)?.last_activity_at;
+    };
+    expect(happened('ada', 1)).toBe(hour(1));
+    expect(happened('bob', 3)).toBe(hour(3));
+    // An older event that arrives late.
+    expect(happened('ada', 2)).toBe(hour(3));
+    // An event that changes nothing for the account is noted with the next one that does.
+    expect(happened('ada', 5, 'Other')).toBe(hour(3));
+    expect(happened('ada', 4)).toBe(hour(5));
+    world.ingest([deletion('ada')]);
+    world.settle();
+    expect(world.accounts.get(acme)?.last_activity_at).toBe(hour(5));
+    // A decision of before there was such a time counts from when it was made.
+    const former = { ...decisionOn(world) };
+    delete former.last_activity_at;
+    expect(foldAccount(null, former, 1)?.last_activity_at).toBe(former.decided_at);
   });
 
   test('has the name that events gave in each of its decisions, and none there that is its key', () => {

@@ -3,6 +3,7 @@ import { policy } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { CurrentRules } from '../scores/current-rules.js';
+import { accountStatistics } from './account-statistics.js';
 import { accountLeads, accounts } from './documents.js';
 import { OpenAccounts } from './open-accounts.js';
 
@@ -16,7 +17,7 @@ export function accountPolicy({ configurations }: AccountsDependencies) {
     name: 'accounts',
     commands: { ContributeToAccount: records.contributeToAccount },
     events: { AccountScored: records.accountScored },
-    collections: [accountLeads, accounts],
+    collections: [accountLeads, accounts, accountStatistics],
     open: (scope) => new OpenAccounts(scope, new CurrentRules(configurations())),
   });
 }

@@ -1,44 +1,30 @@
 // The leads that count in accounts, read in the order of the accounts' scores.
-import { keysWithin, uuidBytes, type Binary, type Filter, type ReadModel } from '@lead-scoring/read-model';
-import { leadKey, leadOfKey, rankEdge } from '../keys.js';
-import type { ScoreRange } from '../leads/histogram-fold.js';
-import type { Direction } from '../leads/score-sections.js';
+import { keysWithin, uuidBytes } from '@lead-scoring/read-model';
+import { leadKey, leadOfKey } from '../keys.js';
+import { skipWithin, type Histogram, type ScoreRange } from '../leads/histogram-fold.js';
 import { loadLeads } from '../leads/stored-leads.js';
 import {
   accountLeadKey,
   accountLeads,
-  accounts,
   leadOfAccountLeadKey,
   type AccountDocument,
   type AccountLeadDocument,
 } from './documents.js';
 import type { Place, PlacedLead } from './place-model.js';
+import { rankedAccounts, type AccountOrder, type WantedAccounts } from './ranked-accounts.js';
 
 /** The order of an OU's leads by the scores of their accounts. */
-export interface AccountOrder {
-  readonly readModel: ReadModel;
-  readonly ouId: string;
-  readonly direction: Direction;
+export interface AccountLeadOrder extends AccountOrder {
+  /** Leads by the score of their account. */
+  readonly leadHistogram: Histogram;
 }
 
-/** Leads that are wanted of a section of the order. */
+/** Leads that are wanted of the order. */
 export interface WantedPlaces {
-  /** The place after which to begin; null: at the beginning of the section. */
+  /** The place after which to begin; null: at the beginning. */
   readonly from: Place | null;
   readonly skip: number;
   readonly limit: number;
-}
-
-/** The leads that were found in a section, and how many leads the next section has to skip. */
-export interface FoundPlaces {
-  readonly found: readonly PlacedLead[];
-  readonly skip: number;
-}
-
-/** A range of accounts by rankKey. */
-export interface RankRange {
-  readonly $gte: Binary;
-  readonly $lt: Binary;
 }
 
 type RankedAccount = Pick<AccountDocument, '_id' | 'rank' | 'leads'>;
@@ -56,43 +42,25 @@ const accountsAtOnce = { read: 50, skipped: 1_000 };
  * own document says, or for a moment nowhere; a lead is never there twice for the same score.
  */
 export async function leadsOfAccounts(
-  order: AccountOrder,
-  ranks: RankRange,
+  order: AccountLeadOrder,
+  whole: ScoreRange,
   { from, limit, ...wanted }: WantedPlaces,
-): Promise<FoundPlaces> {
+): Promise<PlacedLead[]> {
   const found: PlacedLead[] = [];
-  let skip = wanted.skip;
-  let next: Filter<AccountDocument> = from ? { rank: bound(order, 'from', from.rank) } : {};
+  const begun = skipWithin(order.leadHistogram, whole, wanted.skip, order.direction);
+  let { skip } = begun;
+  let next: WantedAccounts['from'] = from && { rank: from.rank, isIncluded: true };
   for (;;) {
     const atOnce = skip > 0 ? accountsAtOnce.skipped : accountsAtOnce.read;
-    const ahead = await accountsWithin(order, { $and: [{ rank: ranks }, next] }, atOnce);
+    const wantedAccounts = { range: begun.range, from: next, skip: 0, limit: atOnce };
+    const ahead = await rankedAccounts(order, wantedAccounts, ['rank', 'leads']);
     const { parts, last, skip: left } = partsOf(ahead, { from, skip, limit: limit - found.length });
     skip = left;
     for (const ofAccount of await Promise.all(parts.map((part) => leadsOf(order, part))))
       found.push(...ofAccount.slice(0, limit - found.length));
-    if (!last || found.length === limit || (last === ahead.at(-1) && ahead.length < atOnce))
-      return { found, skip };
-    next = { rank: bound(order, 'after', last.rank) };
+    if (!last || found.length === limit || (last === ahead.at(-1) && ahead.length < atOnce)) return found;
+    next = { rank: last.rank, isIncluded: false };
   }
-}
-
-function bound({ direction }: AccountOrder, begin: 'from' | 'after', rank: Binary) {
-  if (begin === 'from') return direction === 'ascending' ? { $gte: rank } : { $lte: rank };
-  return direction === 'ascending' ? { $gt: rank } : { $lt: rank };
-}
-
-function accountsWithin(
-  { readModel, direction }: AccountOrder,
-  filter: Filter<AccountDocument>,
-  limit: number,
-): Promise<RankedAccount[]> {
-  return readModel
-    .collection(accounts)
-    .find(filter)
-    .project<RankedAccount>({ rank: 1, leads: 1 })
-    .sort({ rank: direction === 'ascending' ? 1 : -1 })
-    .limit(limit)
-    .toArray();
 }
 
 /** The first accounts that have the wanted leads, by their counts. */
@@ -148,20 +116,4 @@ async function leadsOf(
     const place = { rank: account.rank, account_id: accountId, lead_id };
     return lead?.account?.account_id === accountId ? [{ lead, place }] : [];
   });
-}
-
-/** The number of leads of an OU's accounts whose scores are in a range. */
-export async function sumOfLeads(
-  readModel: ReadModel,
-  ouId: string,
-  { low, high }: ScoreRange,
-): Promise<number> {
-  const [sum] = await readModel
-    .collection(accounts)
-    .aggregate<{ leads: number }>([
-      { $match: { rank: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high + 1) } } },
-      { $group: { _id: null, leads: { $sum: '$leads' } } },
-    ])
-    .toArray();
-  return sum?.leads ?? 0;
 }

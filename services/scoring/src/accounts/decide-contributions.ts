@@ -21,6 +21,7 @@ export interface ContributingLead {
   readonly score: number;
   readonly aliases: readonly Alias[];
   readonly fields: LeadFields;
+  readonly last_activity_at: string;
   readonly account?: LeadAccount | undefined;
 }
 
@@ -111,6 +112,7 @@ class LeadChange {
           fields: payload.fields
             ? withLeadFields(this.#lead?.fields ?? {}, payload.fields)
             : (this.#lead?.fields ?? {}),
+          last_activity_at: laterOf(this.#lead?.last_activity_at, payload.last_activity_at),
           account: this.#lead?.account,
         };
         this.#decision = payload;
@@ -171,6 +173,7 @@ class LeadChange {
     const isRecorded = hasChanged || known.named_at !== named_at;
     const isSent = hasChanged || values.length > 0;
     const common = { ou_id, lead_id, account_id, ...identity, score: lead.score, decided_at };
+    const { last_activity_at } = lead;
     const left = known && joins ? [this.#leaves(known, decision)] : [];
     return {
       event: isRecorded
@@ -179,7 +182,9 @@ class LeadChange {
             payload: { ...common, ...(named_at !== undefined && { named_at }), configuration_version },
           }
         : null,
-      sent: isSent ? [...left, { ...common, ...(values.length > 0 && { values }), fire_triggers }] : [],
+      sent: isSent
+        ? [...left, { ...common, last_activity_at, ...(values.length > 0 && { values }), fire_triggers }]
+        : [],
     };
   }
 
@@ -210,4 +215,8 @@ class LeadChange {
     const left = { account_id, account_kind, account_key, score: null };
     return { ...this.identity, ...left, decided_at, fire_triggers };
   }
+}
+
+function laterOf(known: string | undefined, time: string): string {
+  return known !== undefined && known > time ? known : time;
 }

@@ -109,7 +109,9 @@ function decidePart(
   const values = leads === 0 ? [] : newValues(account?.values ?? [], commands);
   const compiled = (leads === 0 ? null : accountsOf(ou_id)) ?? noPoints;
   const { score, adjustments } = decidePoints(account, { ...last, scores, leads, values }, compiled);
-  if (account && contributions.length === 0 && values.length === 0 && adjustments.length === 0) return null;
+  const active = laterActivity(account, commands);
+  if (account && contributions.length === 0 && values.length === 0 && adjustments.length === 0 && !active)
+    return null;
   return {
     ou_id,
     account_id,
@@ -125,9 +127,20 @@ function decidePart(
     ...(values.length > 0 && { values }),
     roll_up: compiled.rollUp,
     adjustments,
+    ...active,
     decided_at,
     fire_triggers: commands.some(({ fire_triggers }) => fire_triggers),
   };
+}
+
+/** The latest activity of the leads where it is later than what is known; null where it is not. */
+function laterActivity(
+  account: Pick<Account, 'last_activity_at'> | null,
+  commands: readonly records.ContributeToAccount[],
+): Pick<records.AccountScored, 'last_activity_at'> | null {
+  let latest = account?.last_activity_at ?? '';
+  for (const { last_activity_at = '' } of commands) if (last_activity_at > latest) latest = last_activity_at;
+  return latest > (account?.last_activity_at ?? '') ? { last_activity_at: latest } : null;
 }
 
 /** The account's name where it is not its key. */

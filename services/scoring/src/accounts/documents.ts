@@ -22,6 +22,8 @@ export interface AccountDocument extends GuardedDocument {
   _id: Binary;
   /** rankKey: the account's rank in its OU's order of scores. */
   rank: Binary;
+  /** The name lower-cased, up to 200 characters, for sorting. */
+  name_key: string;
   /** Name and key lower-cased, a line each. */
   search: string;
   account_kind: AccountKind;
@@ -37,9 +39,17 @@ export interface AccountDocument extends GuardedDocument {
   held?: HeldPoints[];
   values: ProfileValues;
   created_at: string;
+  last_activity_at: string;
   updated_at: string;
   configuration_version: number;
 }
+
+/** The fields that lists show, and their order by score. */
+export const shownFields = [
+  ...(['rank', 'account_kind', 'account_key', 'score', 'leads', 'values'] as const),
+  ...(['created_at', 'last_activity_at', 'updated_at'] as const),
+] as const;
+export type ShownAccount = Pick<AccountDocument, '_id' | (typeof shownFields)[number]>;
 
 /** A lead that counts in an account; `_id` is accountLeadKey. */
 export interface AccountLeadDocument extends GuardedDocument {
@@ -68,11 +78,13 @@ export function leadOfAccountLeadKey(key: Binary): string {
 
 export function toAccountDocument(account: Account, partition: number): AccountDocument {
   const { id, ou_id, account_kind, account_key, score, leads, leads_points, roll_up, offset } = account;
-  const { created_at, updated_at, configuration_version } = account;
+  const { created_at, last_activity_at, updated_at, configuration_version } = account;
+  const name = accountNameOf(account).toLowerCase();
   return {
     _id: leadKey(ou_id, id),
     rank: rankKey(ou_id, score, id),
-    search: `${accountNameOf(account)}\n${account_key}`.toLowerCase(),
+    name_key: name.slice(0, 200).toWellFormed(),
+    search: `${name}\n${account_key.toLowerCase()}`,
     account_kind,
     account_key,
     score,
@@ -84,6 +96,7 @@ export function toAccountDocument(account: Account, partition: number): AccountD
     ...(account.held.length > 0 && { held: [...account.held] }),
     values: account.values,
     created_at,
+    last_activity_at,
     updated_at,
     configuration_version,
     partition,
@@ -94,7 +107,7 @@ export function toAccountDocument(account: Account, partition: number): AccountD
 export function toAccount(document: AccountDocument, ouId: string): Account {
   const { account_kind, account_key, score, leads, leads_points, roll_up, given, held, values, offset } =
     document;
-  const { created_at, updated_at, configuration_version } = document;
+  const { created_at, last_activity_at, updated_at, configuration_version } = document;
   return {
     id: leadOfKey(document._id),
     ou_id: ouId,
@@ -109,6 +122,7 @@ export function toAccount(document: AccountDocument, ouId: string): Account {
     held: held ?? [],
     values,
     created_at,
+    last_activity_at,
     updated_at,
     configuration_version,
     offset,

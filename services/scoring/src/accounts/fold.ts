@@ -15,6 +15,7 @@ export function foldAccount(
   if (!points) return null;
   const { ou_id, account_id, account_kind, account_key } = decision;
   const { contributions, values, decided_at, configuration_version } = decision;
+  const { last_activity_at = account?.last_activity_at ?? decided_at } = decision;
   return {
     id: account_id,
     ou_id,
@@ -24,6 +25,7 @@ export function foldAccount(
     scores: withScores(account?.scores ?? noScores, contributions),
     values: withProfileChanges(account?.values ?? [], values),
     created_at: account?.created_at ?? decided_at,
+    last_activity_at,
     updated_at: decided_at,
     configuration_version,
     offset,

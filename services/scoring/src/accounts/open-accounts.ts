@@ -16,7 +16,15 @@ import {
   type AccountDocument,
   type AccountLeadDocument,
 } from './documents.js';
+import {
+  accountStatistics,
+  toAccountStatistics,
+  toStatisticsDocument,
+  type AccountStatisticsDocument,
+} from './account-statistics.js';
 import { foldAccount } from './fold.js';
+import { countAccountScored, emptyAccountStatistics, type AccountStatistics } from './statistics-fold.js';
+import { histogramId } from '../leads/documents.js';
 import type { Account } from './state.js';
 
 /** What counts of a lead in an account. */
@@ -25,13 +33,15 @@ interface CountedLead {
   readonly offset: number;
 }
 
-const maximumCached = { accounts: 500, leads: 5_000 };
+const maximumCached = { accounts: 500, leads: 5_000, statistics: 500 };
 
 export class OpenAccounts implements OpenCapability {
   /** By leadName of OU and account. */
   readonly #accounts: BufferedStates<Account, AccountDocument>;
   /** By leadName of account and lead. */
   readonly #leads: BufferedStates<CountedLead, AccountLeadDocument>;
+  /** By OU. */
+  readonly #statistics: BufferedStates<AccountStatistics, AccountStatisticsDocument>;
   readonly #behind: WriteBehind;
 
   constructor(
@@ -55,8 +65,17 @@ export class OpenAccounts implements OpenCapability {
       },
       maximumCached: maximumCached.leads,
     });
-    // Leads first: a decision is not folded again once its account is stored.
-    this.#behind = new WriteBehind([this.#leads, this.#accounts]);
+    this.#statistics = new BufferedStates(readModel, {
+      collection: accountStatistics,
+      idOf: (ouId) => histogramId(ouId, partition),
+      toState: toAccountStatistics,
+      toDocument: (statistics, ouId) => toStatisticsDocument(statistics, ouId, partition),
+      maximumCached: maximumCached.statistics,
+      changesInPlace: true,
+    });
+    // Leads first: a decision is not folded again once its account is stored. Accounts before statistics, so that a list that uses
+    // these misses none.
+    this.#behind = new WriteBehind([this.#leads, this.#accounts, this.#statistics]);
   }
 
   async decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
@@ -84,10 +103,11 @@ export class OpenAccounts implements OpenCapability {
       decision: payload as records.AccountScored,
       offset: offsetToNumber(offset),
     }));
-    const [states] = await Promise.all([
+    const [states, statistics] = await Promise.all([
       this.#accounts.load(
         decisions.map(({ decision: { ou_id, account_id } }) => leadName(ou_id, account_id)),
       ),
+      this.#statistics.load(decisions.map(({ decision: { ou_id } }) => ou_id)),
       this.#leads.load(
         decisions.flatMap(({ decision: { account_id, contributions } }) =>
           contributions.map(({ lead_id }) => leadName(account_id, lead_id)),
@@ -96,6 +116,9 @@ export class OpenAccounts implements OpenCapability {
     ]);
     for (const { decision, offset } of decisions) {
       const { ou_id, account_id, contributions } = decision;
+      const counted = statistics.get(ou_id) ?? emptyAccountStatistics();
+      statistics.set(ou_id, counted);
+      if (countAccountScored(counted, decision, offset)) this.#statistics.put(ou_id, counted);
       const name = leadName(ou_id, account_id);
       const account = states.get(name) ?? null;
       // Folded already, before a crash.

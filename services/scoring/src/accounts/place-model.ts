@@ -4,9 +4,6 @@ import { isRankKeyOf, leadOfRank } from '../keys.js';
 import type { LeadDocument } from '../leads/documents.js';
 import type { Direction } from '../leads/score-sections.js';
 
-/** The id at the place of an account's, for a lead that belongs to none: lower than every account's. */
-export const noAccount = '00000000-0000-0000-0000-000000000000';
-
 export interface Place {
   /** rankKey of OU, score and account. */
   readonly rank: Binary;

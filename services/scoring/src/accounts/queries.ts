@@ -14,8 +14,11 @@ import { sumOfPoints, type GivenPoints } from '../condition-rules/points-model.j
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne, pageOf } from '../configuration/queries.js';
 import { rulesetsOf } from '../configuration/state.js';
+import { leadOfKey } from '../keys.js';
+import type { ShownAccount } from './documents.js';
 import { accountFields, accountNameOf, type Account } from './state.js';
-import { findAccount, highestLeads, listAccounts } from './stored-accounts.js';
+import { listAccounts } from './list-accounts.js';
+import { findAccount, highestLeads } from './stored-accounts.js';
 
 export interface AccountQueryDependencies {
   readModel: ReadModel;
@@ -43,13 +46,10 @@ export function accountQueries({ readModel, configurations }: AccountQueryDepend
       };
     }),
     bindQuery(routes.listAccounts, async ({ query, context }) => {
-      const { found, total, next_cursor } = await listAccounts(readModel, context.ouId, query);
+      const page = await listAccounts(readModel, context.ouId, query);
       return {
-        data: found.map(accountAnswer),
-        total,
-        page: query.page,
-        limit: query.limit,
-        ...(next_cursor !== undefined && { next_cursor }),
+        ...page,
+        data: page.data.map((document) => accountAnswer({ ...document, id: leadOfKey(document._id) })),
       };
     }),
     bindQuery(routes.getAccount, async ({ params, context }) => {
@@ -90,8 +90,11 @@ function fieldsOf(account: Account): JsonObject {
   return accountFields(account, { leads: account.leads, leads_score: account.leads_points });
 }
 
-function accountAnswer(account: Account): routeDeclarations.Account {
-  const { id, account_kind, account_key, score, leads, created_at, updated_at } = account;
+function accountAnswer(
+  account: Omit<ShownAccount, '_id' | 'rank'> & { readonly id: string },
+): routeDeclarations.Account {
+  const { id, account_kind, account_key, score, leads } = account;
+  const { created_at, last_activity_at, updated_at } = account;
   return {
     id,
     name: accountNameOf(account),
@@ -100,6 +103,7 @@ function accountAnswer(account: Account): routeDeclarations.Account {
     score,
     leads,
     created_at,
+    last_activity_at,
     updated_at,
   };
 }

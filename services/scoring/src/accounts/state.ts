@@ -10,6 +10,8 @@ export interface Account extends AccountIdentity, AccountPoints {
   /** Values that events gave. */
   readonly values: ProfileValues;
   readonly created_at: string;
+  /** The time of the latest event of a lead that a contribution told of. */
+  readonly last_activity_at: string;
   readonly updated_at: string;
   /** The version that made the last decision. */
   readonly configuration_version: number;

@@ -1,12 +1,11 @@
-// Reads stored accounts: one, a page in the order of scores, and the leads of an account with the highest scores.
-import type { routeDeclarations, routes } from '@lead-scoring/contracts';
-import { containsText, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
-import { ProblemError, type QueryInput } from '@lead-scoring/service';
+// Reads stored accounts, and the leads of an account with the highest scores.
+import type { routeDeclarations } from '@lead-scoring/contracts';
+import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import { ProblemError } from '@lead-scoring/service';
 import { leadKey, leadOfKey, rankEdge } from '../keys.js';
-import { rankCursor, readRankCursor } from '../leads/cursor.js';
 import type { LeadDocument } from '../leads/documents.js';
-import { stretchEnd } from '../leads/histogram-fold.js';
-import { everyLevel, everyScore, scoreRange } from '../leads/score-range.js';
+import { everyScore } from '../leads/score-range.js';
+import { readInStretches } from '../leads/score-stretches.js';
 import { loadLeads } from '../leads/stored-leads.js';
 import {
   accountLeads,
@@ -14,7 +13,6 @@ import {
   leadOfAccountLeadKey,
   toAccount,
   type AccountDocument,
-  type AccountLeadDocument,
 } from './documents.js';
 import type { Account } from './state.js';
 
@@ -66,77 +64,31 @@ export async function loadAccountScores(
   return new Map(stored.map(({ _id, score }) => [leadOfKey(_id), score]));
 }
 
-export interface AccountPage {
-  found: Account[];
-  total: number;
-  next_cursor?: string | undefined;
-}
-
-/** @throws InvalidCursor */
-export async function listAccounts(
-  readModel: ReadModel,
-  ouId: string,
-  query: QueryInput<typeof routes.listAccounts>['query'],
-): Promise<AccountPage> {
-  const { low, high } = scoreRange(query, everyLevel);
-  const direction = query.sort === 'score' ? 'ascending' : 'descending';
-  const from =
-    query.cursor === undefined ? null : readRankCursor(query.cursor, ouId, direction, 'engagement');
-  const within: Filter<AccountDocument> = {
-    rank: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high + 1) },
-    ...(query.q !== undefined && { search: containsText(query.q.toLowerCase()) }),
-  };
-  const up = direction === 'ascending';
-  return withClassifiedErrors(async () => {
-    const collection = readModel.collection(accounts);
-    const [documents, total] = await Promise.all([
-      collection
-        .find(from ? { $and: [within, { rank: up ? { $gt: from } : { $lt: from } }] } : within)
-        .sort({ rank: up ? 1 : -1 })
-        .skip(from ? 0 : (query.page - 1) * query.limit)
-        .limit(query.limit + 1)
-        .toArray(),
-      collection.countDocuments(within),
-    ]);
-    const shown = documents.slice(0, query.limit);
-    const last = shown.at(-1);
-    return {
-      found: shown.map((document) => toAccount(document, ouId)),
-      total,
-      next_cursor:
-        last && documents.length > query.limit ? rankCursor(last.rank, direction, 'engagement') : undefined,
-    };
-  });
-}
-
-/** Leads to request beyond the wanted ones, so that a section rarely has too few. */
-const spareLeads = 64;
-
-/**
- * The leads of an account with the highest scores. A database that cannot sort by an index would sort all leads of the account, so
- * the query is for a section with a few more leads than wanted, and for a longer section if that had too few.
- */
+/** The leads of an account with the highest scores. */
 export async function highestLeads(
   readModel: ReadModel,
-  { id, ou_id, scores, leads }: Pick<Account, 'id' | 'ou_id' | 'scores' | 'leads'>,
-  wanted: number,
+  { id, ou_id, scores }: Pick<Account, 'id' | 'ou_id' | 'scores'>,
+  limit: number,
 ): Promise<routeDeclarations.AccountWithReasons['top_leads']> {
   const histogram = new Map([...scores].map(([bucket, counted]) => [bucket, counted.leads]));
-  const end = everyScore.high + 1;
-  let found: AccountLeadDocument[];
-  for (let section = wanted + spareLeads; ; section *= 4) {
-    const isAll = section >= leads;
-    const start = isAll ? everyScore.low : stretchEnd(histogram, everyScore, end, section, 'descending');
-    found = await withClassifiedErrors(() =>
+  const wanted = {
+    histogram,
+    range: everyScore,
+    direction: 'descending',
+    start: null,
+    skip: 0,
+    limit,
+  } as const;
+  const found = await withClassifiedErrors(() =>
+    readInStretches(wanted, ({ low, high }) =>
       readModel
         .collection(accountLeads)
-        .find({ rank: { $gte: rankEdge(id, start), $lt: rankEdge(id, end) } })
+        .find({ rank: { $gte: rankEdge(id, low), $lt: rankEdge(id, high) } })
         .sort({ rank: -1 })
-        .limit(wanted)
+        .limit(limit)
         .toArray(),
-    );
-    if (found.length === wanted || isAll) break;
-  }
+    ),
+  );
   const ids = found.map(({ _id }) => leadOfAccountLeadKey(_id));
   const named = await withClassifiedErrors(() =>
     loadLeads(

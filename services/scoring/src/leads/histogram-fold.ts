@@ -27,8 +27,13 @@ function widthOf(size: number): number {
 
 /** Counts a changed score, a new lead (`from` null) or a removed lead (`to` null). Changes the histogram in place. */
 export function moveLead(histogram: Map<number, number>, from: number | null, to: number | null): void {
-  if (from !== null) add(histogram, bucketOf(from), -1);
-  if (to !== null) add(histogram, bucketOf(to), 1);
+  if (from !== null) countAt(histogram, from, -1);
+  if (to !== null) countAt(histogram, to, 1);
+}
+
+/** Counts so many more at a score, or fewer. Changes the histogram in place. */
+export function countAt(histogram: Map<number, number>, score: number, change: number): void {
+  add(histogram, bucketOf(score), change);
 }
 
 function add(histogram: Map<number, number>, bucket: number, change: number): void {

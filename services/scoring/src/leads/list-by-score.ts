@@ -5,9 +5,10 @@ import type { QueryInput } from '@lead-scoring/service';
 import { leadKey, leadKeysOf, leadOfKey, leadOfRank, rankEdge, rankKey, rankPosition } from '../keys.js';
 import { rankCursor, readRankCursor } from './cursor.js';
 import { leads, type LeadDocument } from './documents.js';
-import { countWithin, skipWithin, stretchEnd, type Histogram, type ScoreRange } from './histogram-fold.js';
+import { countWithin, skipWithin, type Histogram, type ScoreRange } from './histogram-fold.js';
 import { countRanks, findRanks } from './score-ranks.js';
 import { sectionAfter, sectionAt, sectionsOf, type Direction, type ScoreSection } from './score-sections.js';
+import { readInStretches } from './score-stretches.js';
 import { loadStatistics } from './statistics.js';
 import { loadLeads, type LeadPage } from './stored-leads.js';
 
@@ -153,30 +154,18 @@ async function leadsOutsideIndex(
   return found.map((lead) => ({ place: rankKey(ouId, 0, leadOfKey(lead._id)), lead }));
 }
 
-/** Leads to request beyond the wanted ones, so that a stretch rarely has too few. */
-const spareLeads = 64;
-
-/**
- * Leads in the order of an index. A database that cannot sort by an index would sort all leads of the range. So the query is for
- * a stretch with a few more leads than wanted, and for a longer stretch if that had too few.
- */
-async function leadsInIndex(
+/** Leads in the order of an index. */
+function leadsInIndex(
   order: ScoreOrder,
   whole: ScoreRange,
   { from, limit, skip: before }: WantedLeads,
 ): Promise<PlacedLead[]> {
   const { direction, histogram } = order;
   const { range, skip } = skipWithin(histogram, whole, before, direction);
-  if (range.low > range.high) return [];
-  const up = direction === 'ascending';
-  const [first, last] = up ? [range.low, range.high + 1] : [range.high + 1, range.low];
-  const start = from ? rankPosition(from) : first;
-  for (let stretch = skip + limit + spareLeads; ; stretch *= 4) {
-    const end = stretchEnd(histogram, range, start, stretch, direction);
-    const [low, high] = up ? [first, end] : [end, first];
-    const found = await leadsInStretch(order, { low, high }, { from, skip, limit });
-    if (found.length === limit || end === last) return found;
-  }
+  const start = from && rankPosition(from);
+  return readInStretches({ histogram, range, direction, start, skip, limit }, (stretch) =>
+    leadsInStretch(order, stretch, { from, skip, limit }),
+  );
 }
 
 /** `high` is not in the stretch. */
