@@ -27,6 +27,7 @@ import {
   rulesetCreated,
   startProcessor,
   testLog,
+  testLogOfOwnSchemas,
 } from './testing/test-support.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
 
@@ -35,9 +36,9 @@ let writer: RecordWriter;
 let stopWriter: () => Promise<void>;
 
 beforeAll(async () => {
-  log = testLog();
+  log = testLogOfOwnSchemas();
   // Several services prepare at once.
-  const others = [1, 2].map(() => testLog({ namespace: log.config.namespace }));
+  const others = [1, 2].map(() => testLogOfOwnSchemas({ namespace: log.config.namespace }));
   await Promise.all([log, ...others].map((one) => one.prepare()));
   ({ value: writer, stop: stopWriter } = await createRecordWriter(log).start());
 }, 60_000);

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { EventLog } from './event-log.js';
 import { createRegistryClient, type RegistryClient } from './registry-client.js';
 import { createSchemaStore, declaredRecords, type SchemaStore } from './schemas.js';
+import { listSharedSchemas } from './testing/shared-schemas.js';
 import { removeNamespace, testLog } from './testing/test-support.js';
 
 let log: EventLog;
@@ -92,6 +93,17 @@ test('a catalogue with ids that the registry does not give is not believed', asy
   expect(idsOf(await registered())).toEqual(ids);
   expect(requests.length).toBeGreaterThan(ids.length);
   expect(idsOf(await registered())).toEqual(ids);
+});
+
+test('with the schemas that tests share, a start in a new namespace registers one schema, the sample', async () => {
+  const ids = idsOf(await registered());
+  const { schemaRegistryUrl, namespace } = log.config;
+  await listSharedSchemas(schemaRegistryUrl, `${namespace}.new`);
+  requests = [];
+  const schemas = createSchemaStore({ registry: recordingClient(), namespace: `${namespace}.new` });
+  await schemas.register();
+  expect(requests.filter((request) => /^POST .*\/versions$/.test(request))).toHaveLength(1);
+  expect(idsOf(schemas)).toEqual(ids);
 });
 
 test('a registry that takes no catalogue is asked for each schema', async () => {

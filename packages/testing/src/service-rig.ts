@@ -21,6 +21,7 @@ import {
   type RecordWriter,
   type TailedRecord,
 } from '@lead-scoring/event-log';
+import { listSharedSchemas } from '@lead-scoring/event-log/shared-schemas';
 import { eventually } from '@lead-scoring/platform/waiting';
 import {
   createReadModelComponent,
@@ -171,6 +172,7 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
     MONGODB_URI: endpoints.mongodbUri,
     PARTITIONS: partitions,
   };
+  await listSharedSchemas(endpoints.schemaRegistryUrl, namespace);
   const opened = await startInOrder(
     async (scope) => {
       const readModel = await scope.start(

@@ -21,6 +21,7 @@ import {
   type IncomingRecord,
   type OutgoingRecord,
 } from '../records.js';
+import { listSharedSchemas } from './shared-schemas.js';
 
 export const logger = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
 
@@ -30,8 +31,8 @@ function required(name: string): string {
   return value;
 }
 
-/** A log in its own namespace; not prepared yet. */
-export function testLog(options: Partial<EventLogConfig> = {}): EventLog {
+/** A log in its own namespace; not prepared yet. Its preparation registers each schema. */
+export function testLogOfOwnSchemas(options: Partial<EventLogConfig> = {}): EventLog {
   return createEventLog(
     {
       brokers: required('KAFKA_BROKERS').split(','),
@@ -43,6 +44,18 @@ export function testLog(options: Partial<EventLogConfig> = {}): EventLog {
     },
     { logger },
   );
+}
+
+/** A log in its own namespace; not prepared yet. Its schemas are those that all tests share. */
+export function testLog(options: Partial<EventLogConfig> = {}): EventLog {
+  const log = testLogOfOwnSchemas(options);
+  return {
+    ...log,
+    prepare: async () => {
+      await listSharedSchemas(log.config.schemaRegistryUrl, log.config.namespace);
+      await log.prepare();
+    },
+  };
 }
 
 /** Removes everything of a test's namespace from the servers. */

@@ -12,6 +12,7 @@ import {
   type EventLog,
   type IncomingRecord,
 } from '@lead-scoring/event-log';
+import { listSharedSchemas } from '@lead-scoring/event-log/shared-schemas';
 import { databaseName, nameInEdition, type StoredEditions } from '@lead-scoring/read-model';
 import {
   assertSignedBody,
@@ -143,6 +144,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     },
     { logger },
   );
+  await listSharedSchemas(endpoints.schemaRegistryUrl, namespace);
   await log.prepare();
   const fail = (error: unknown): void => {
     logger.fatal({ err: error }, 'fatal');
