@@ -219,7 +219,9 @@ describe.each(serviceNames)('commands of %s', (service) => {
   }, 60_000);
 
   test('types of other topics, undeclared types and unregistered schemas are parked and refused', async () => {
-    const others = recordDeclarations.filter((declaration) => declaration.topic !== topic);
+    // Services share the commands of jobs: under one schema, a command of another service is one of this service too.
+    const ownTypes = new Set(commandsOf(service).map(({ type }) => type));
+    const others = recordDeclarations.filter(({ topic: of, type }) => of !== topic && !ownTypes.has(type));
     const written = [
       ...(await writeEach(
         topic,
