@@ -119,14 +119,13 @@ export type WhatIfReason = z.infer<typeof reason>;
 
 const mover = z.strictObject({
   lead_id: id,
-  partition: z.int().min(0),
   live: score,
   draft: score,
-  why: z.array(reason).max(whatIfLimits.reasons).optional(),
+  why: z.array(reason).max(whatIfLimits.reasons),
 });
 export type FoundMover = z.infer<typeof mover>;
 
-/** What a step has found out: of a group of leads, or why some of them moved. */
+/** What a step has found out of a group of leads. */
 const whatIfFound = z.strictObject({
   leads: count,
   rising: count,

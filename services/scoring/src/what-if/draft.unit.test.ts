@@ -224,8 +224,8 @@ describe('the result', () => {
       ],
     ),
     movers: [
-      { lead_id: idOf('ada'), partition: 0, live: 0, draft: 40, why: [] },
-      { lead_id: idOf('deleted since'), partition: 0, live: 0, draft: 40, why: [] },
+      { lead_id: idOf('ada'), live: 0, draft: 40, why: [] },
+      { lead_id: idOf('deleted since'), live: 0, draft: 40, why: [] },
     ],
   };
   const result = whatIfResultOf(found, {

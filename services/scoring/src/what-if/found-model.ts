@@ -4,6 +4,7 @@ import { cellOf, levelHolding, levelsOfScore, type ScoringConfiguration } from '
 import { bucketOf, joinHistograms } from '../leads/histogram-fold.js';
 import { packCounts, unpackCounts } from './packed-counts.js';
 import type { Lead } from '../leads/state.js';
+import { reasonsOf, type PointTally } from './reasons-model.js';
 import type { Replay, Sides } from './replay-model.js';
 
 type Found = records.WhatIfFound;
@@ -13,16 +14,17 @@ type ScoreType = records.WhatIfWork['score_type'];
 export interface FoundContext {
   readonly configurations: Sides<ScoringConfiguration>;
   readonly score_type: ScoreType;
-  readonly partition: number;
+  /** The points of the replayed leads. */
+  readonly tallies: Sides<PointTally>;
 }
 
 const sides = ['live', 'draft'] as const;
 
 /** What the ended replay of a group of leads has found. */
 export function foundIn(replay: Replay, context: FoundContext): Found {
-  const { configurations, score_type, partition } = context;
+  const { configurations, score_type, tallies: points } = context;
   const found: Pick<Found, 'rising' | 'falling' | 'crossing'> = { rising: 0, falling: 0, crossing: 0 };
-  const movers: records.FoundMover[] = [];
+  const movers: Omit<records.FoundMover, 'why'>[] = [];
   const tallies = {
     live: new SideTally(configurations.live, score_type),
     draft: new SideTally(configurations.draft, score_type),
@@ -34,7 +36,7 @@ export function foundIn(replay: Replay, context: FoundContext): Found {
     if (draft > live) found.rising += 1;
     if (draft < live) found.falling += 1;
     if (tallies.live.count(lead) !== tallies.draft.count(other)) found.crossing += 1;
-    if (live !== draft) movers.push({ lead_id, partition, live, draft });
+    if (live !== draft) movers.push({ lead_id, live, draft });
     if (!replay.outcomeTimes) continue;
     const isWon = replay.outcomeTimes.has(lead_id);
     for (const side of sides) {
@@ -47,7 +49,10 @@ export function foundIn(replay: Replay, context: FoundContext): Found {
     ...found,
     live: tallies.live.found(replay.outcomeTimes !== undefined),
     draft: tallies.draft.found(replay.outcomeTimes !== undefined),
-    movers: topMovers(movers),
+    movers: topMovers(movers).map((mover) => ({
+      ...mover,
+      why: reasonsOf(mover.lead_id, points, configurations),
+    })),
   };
 }
 
@@ -102,8 +107,10 @@ function add<Key>(counts: Map<Key, number>, key: Key, count = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
+type Move = Pick<records.FoundMover, 'lead_id' | 'live' | 'draft'>;
+
 /** Those that rise most and those that fall most, the largest move first. */
-function topMovers(movers: readonly records.FoundMover[]): records.FoundMover[] {
+function topMovers<Mover extends Move>(movers: readonly Mover[]): Mover[] {
   const inOrder = [...movers].sort(
     (one, other) => moveOf(other) - moveOf(one) || (one.lead_id < other.lead_id ? -1 : 1),
   );
@@ -112,14 +119,12 @@ function topMovers(movers: readonly records.FoundMover[]): records.FoundMover[] 
   return [...top((move) => move > 0), ...top((move) => move < 0)];
 }
 
-function moveOf({ live, draft }: records.FoundMover): number {
+function moveOf({ live, draft }: Move): number {
   return Math.abs(draft - live);
 }
 
-/** The findings of two groups of leads; of one lead, the later finding adds why it moved. */
+/** The findings of two groups of leads. */
 export function joinedFound(one: Found, other: Found): Found {
-  const movers = new Map(one.movers.map((mover) => [mover.lead_id, mover]));
-  for (const mover of other.movers) movers.set(mover.lead_id, mover);
   return {
     leads: one.leads + other.leads,
     rising: one.rising + other.rising,
@@ -127,7 +132,7 @@ export function joinedFound(one: Found, other: Found): Found {
     crossing: one.crossing + other.crossing,
     live: joinedSide(one.live, other.live),
     draft: joinedSide(one.draft, other.draft),
-    movers: topMovers([...movers.values()]),
+    movers: topMovers([...one.movers, ...other.movers]),
   };
 }
 
@@ -150,11 +155,4 @@ function joinedSide(one: FoundSide, other: FoundSide): FoundSide {
       },
     }),
   };
-}
-
-const nothing: FoundSide = { scores: [], levels: [], cells: [] };
-
-/** Why leads moved, as findings without a lead. */
-export function foundReasons(movers: Found['movers']): Found {
-  return { leads: 0, rising: 0, falling: 0, crossing: 0, live: nothing, draft: nothing, movers };
 }

@@ -31,8 +31,8 @@ export interface HistoryPart {
   readonly signal: AbortSignal;
 }
 
-/** The size of one fetch: what is in memory of the log at a time. Live events are decided between two fetches. */
-const bytesPerFetch = 256 * 1024;
+/** The size of one fetch: two of them are in memory at a time. */
+const bytesPerFetch = 1024 * 1024;
 const ingestTypes: ReadonlySet<string> = new Set([records.eventsIngested.type, records.leadDeleted.type]);
 
 /** What happened to the leads, in the order in which it was decided, a fetch at a time. */

@@ -54,10 +54,13 @@ export class PointTally {
     else for (const adjustment of adjustments) this.#add(lead_id, causeOf(adjustment), adjustment.points);
   }
 
+  /** Changes what is known in place: this runs for every match of a history. */
   #add(leadId: string, cause: Cause, points: number): void {
     const known = this.of(leadId);
-    const name = `${cause.kind} ${cause.id ?? ''}`;
-    known.set(name, { ...cause, points: (known.get(name)?.points ?? 0) + points });
+    const name = cause.kind === 'rule' ? (cause.id ?? '') : `${cause.kind} ${cause.id ?? ''}`;
+    const entry = known.get(name);
+    if (entry) entry.points += points;
+    else known.set(name, { ...cause, points });
   }
 }
 

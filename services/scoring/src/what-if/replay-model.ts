@@ -57,22 +57,27 @@ export class Outcomes {
   }
 }
 
+export interface ReplayOptions {
+  /** When leads had the outcome; undefined: none is asked for. */
+  readonly outcomeTimes?: ReadonlyMap<string, string> | undefined;
+  /** Get the decisions on the whole history. */
+  readonly observers?: Sides<{ readonly take: (event: LeadEvent) => void }>;
+}
+
 export class Replay {
   /** All of the history. */
   readonly whole: Sides<Track>;
   /** Of the leads that had the outcome, what was before it. */
   readonly before: Sides<Track>;
+  /** When leads had the outcome; undefined: none is asked for. */
+  readonly outcomeTimes: ReadonlyMap<string, string> | undefined;
 
-  /**
-   * @param outcomeTimes absent: no outcome is asked for
-   * @param observers get the decisions on the whole history
-   */
   constructor(
     rules: Sides<CompiledRules>,
     private readonly range: ReplayedRange,
-    readonly outcomeTimes?: ReadonlyMap<string, string>,
-    observers?: Sides<{ readonly take: (event: LeadEvent) => void }>,
+    { outcomeTimes, observers }: ReplayOptions = {},
   ) {
+    this.outcomeTimes = outcomeTimes;
     this.whole = {
       live: new Track(rules.live, observers?.live.take),
       draft: new Track(rules.draft, observers?.draft.take),

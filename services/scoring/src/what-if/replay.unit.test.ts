@@ -29,7 +29,7 @@ import { createDecay } from '../testing/decay-builders.js';
 import { alwaysInForce } from './draft-model.js';
 import { foundIn, joinedFound } from './found-model.js';
 import { PointTally, reasonsOf } from './reasons-model.js';
-import { Outcomes, Replay, type Happening, type ReplayedRange } from './replay-model.js';
+import { Outcomes, Replay, type Happening, type ReplayedRange, type Sides } from './replay-model.js';
 
 const firstDay = Date.parse('2026-03-01T00:00:00.000Z');
 const timeOf = (hour: number) => new Date(firstDay + hour * 3_600_000).toISOString();
@@ -153,13 +153,18 @@ interface ReplaySettings {
   batch?: number;
 }
 
+/** The points of the leads of each replay. */
+const talliesOf = new WeakMap<Replay, Sides<PointTally>>();
+
 function replayed(
   happenings: readonly Happening[],
   { live, draft = live, range, outcomes, batch = happenings.length }: ReplaySettings,
 ): Replay {
   outcomes?.take(happenings);
   const rules = { live: compileRules(alwaysInForce(live)), draft: compileRules(alwaysInForce(draft)) };
-  const replay = new Replay(rules, range, outcomes?.times);
+  const tallies = { live: new PointTally('engagement'), draft: new PointTally('engagement') };
+  const replay = new Replay(rules, range, { outcomeTimes: outcomes?.times, observers: tallies });
+  talliesOf.set(replay, tallies);
   for (let from = 0; from < happenings.length; from += Math.max(1, batch))
     replay.take(happenings.slice(from, from + Math.max(1, batch)));
   replay.end();
@@ -185,11 +190,11 @@ test('by the rules that were in force it gives the leads that live scoring has, 
   );
 });
 
-const context = (live: ScoringConfiguration, draft: ScoringConfiguration) => ({
-  configurations: { live, draft },
-  score_type: 'engagement' as const,
-  partition: 0,
-});
+function foundOf(replay: Replay, live: ScoringConfiguration, draft: ScoringConfiguration) {
+  const tallies = talliesOf.get(replay);
+  if (!tallies) throw new Error('nobody has counted the points of the replay');
+  return foundIn(replay, { configurations: { live, draft }, score_type: 'engagement', tallies });
+}
 
 test('a draft that changes nothing moves nobody', () => {
   const live = configured(...commands, ...decays, ...profiles);
@@ -199,7 +204,7 @@ test('a draft that changes nothing moves nobody', () => {
       const outcomes = new Outcomes({ event_type: 'deal_won' }, { until });
       const replay = replayed(happenings, { live, range: { until }, outcomes });
       expect(withoutPlaces(replay.whole.draft.leads)).toEqual(withoutPlaces(replay.whole.live.leads));
-      const found = foundIn(replay, context(live, live));
+      const found = foundOf(replay, live, live);
       expect(found.draft).toEqual(found.live);
       expect(found).toMatchObject({ rising: 0, falling: 0, crossing: 0, movers: [] });
     }),
@@ -222,7 +227,7 @@ test('the findings of groups of leads, joined, are those of all leads at once', 
       const found = (own: readonly Happening[]) => {
         const outcomes = new Outcomes({ event_type: 'Deal Won' }, { until });
         const replay = replayed(own, { live, draft: drafted, range: { until }, outcomes });
-        return foundIn(replay, context(live, drafted));
+        return foundOf(replay, live, drafted);
       };
       const first = new Set(names.slice(0, size).map(idOf));
       const of = (isWanted: (lead: string) => boolean) =>
@@ -246,7 +251,7 @@ test('the reasons of a lead add up to its move', () => {
       const { happenings, until } = played(steps);
       const tallies = { live: new PointTally('engagement'), draft: new PointTally('engagement') };
       const rules = { live: compileRules(alwaysInForce(live)), draft: compileRules(alwaysInForce(drafted)) };
-      const replay = new Replay(rules, { until }, undefined, tallies);
+      const replay = new Replay(rules, { until }, { observers: tallies });
       replay.take(happenings);
       replay.end();
       for (const [id, { score }] of replay.whole.live.leads) {

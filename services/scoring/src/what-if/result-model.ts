@@ -39,7 +39,7 @@ export function whatIfResultOf(found: records.WhatIfFound, { work, version, name
     unchanged: leads - rising - falling,
     level_changes: crossing,
     ...sidesOf(found, sideOf),
-    movers: movers.flatMap(({ lead_id, live, draft, why = [] }) => {
+    movers: movers.flatMap(({ lead_id, live, draft, why }) => {
       const name = names.get(lead_id);
       return name === undefined ? [] : [{ lead_id, name, live, draft, why }];
     }),
