@@ -98,11 +98,11 @@ module.exports = {
       to: { path: '^packages/outbound/' },
     },
     {
-      name: 'http-clients-only-in-outbound-and-gateway',
+      name: 'http-clients-only-in-outbound-and-query-port',
       severity: 'error',
       from: {
         path: '^(packages|services)/',
-        pathNot: ['^packages/(outbound|testing|benchmarks)/', '^services/gateway/', test],
+        pathNot: ['^packages/(outbound|testing|benchmarks)/', '^packages/service/src/query-port\\.ts$', test],
       },
       to: { path: 'node_modules/(undici|axios|got|node-fetch)/' },
     },

@@ -61,10 +61,13 @@ const utc = (value: string) => new Date(value).toISOString();
 /** A moment in a body: any ISO 8601 date-time with an offset or Z. It is stored as UTC with milliseconds. */
 export const moment = dateTime.transform(utc);
 
+/** A moment in a query as it was written: as in a body, or a plain date. */
+export const momentText = z.union([dateTime, text(10).regex(z.regexes.date).meta({ format: 'date' })], {
+  error: momentRule,
+});
+
 /** A moment in a query: as in a body, or a plain date, which is midnight UTC. */
-export const timeParameter = z
-  .union([dateTime, text(10).regex(z.regexes.date).meta({ format: 'date' })], { error: momentRule })
-  .transform(utc);
+export const timeParameter = momentText.transform(utc);
 
 const clockDifferenceMs = 60_000;
 

@@ -2,6 +2,7 @@
 export * from './common.js';
 export * from './vocabulary/accounts.js';
 export * from './vocabulary/actor.js';
+export * from './vocabulary/attribution.js';
 export * from './vocabulary/credential-secrets.js';
 export * from './vocabulary/decay.js';
 export * from './vocabulary/deals.js';
@@ -24,6 +25,7 @@ export * from './vocabulary/shown-url.js';
 export * from './vocabulary/signing-context.js';
 export * from './vocabulary/site-analysis.js';
 export * from './vocabulary/score-types.js';
+export * from './vocabulary/time-zones.js';
 export * from './vocabulary/webhook.js';
 export * from './documents/asyncapi.js';
 export { incompatibilities } from './documents/compatibility.js';

@@ -69,6 +69,12 @@ export {
   type ProblemOptions,
 } from './problems.js';
 export {
+  QueryPort,
+  type QueryPortAnswer,
+  type QueryPortOptions,
+  type QueryPortRequest,
+} from './query-port.js';
+export {
   AnswerOfUnit,
   answerUnitHeader,
   bindInternalQuery,

@@ -1,5 +1,5 @@
-// The gateway signs its calls to the services' query ports: a token names the caller, and is valid for one request and
-// one minute. docs/decisions/0018-internal-calls-are-signed-whole.md
+// Calls to the services' query ports are signed, by the gateway and by a service that asks another: a token names the caller, and is
+// valid for one request and one minute. docs/decisions/0018-internal-calls-are-signed-whole.md
 import { createHash } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
@@ -90,10 +90,15 @@ export function assertSignedBody({ bodyHash }: VerifiedCall, body: Uint8Array): 
 }
 
 function authorizationProblem(cause: unknown): ProblemError {
-  return new ProblemError(401, 'internal_authorization_invalid', 'This port is for the gateway only.', {
-    cause,
-    headers: { 'WWW-Authenticate': 'Internal' },
-  });
+  return new ProblemError(
+    401,
+    'internal_authorization_invalid',
+    'This port is for services of this system only.',
+    {
+      cause,
+      headers: { 'WWW-Authenticate': 'Internal' },
+    },
+  );
 }
 
 function hashOf(body: Uint8Array | undefined): string {

@@ -213,9 +213,9 @@ function environmentOf(
     HOST: '127.0.0.1',
     PORT: String(addresses.portOf(name, instance)),
     INTERNAL_SECRET: options.secrets.internalSecret,
+    ...((name === 'gateway' || name === 'scoring') && { INGEST_URL: addresses.urlOf('ingest') }),
     ...(name === 'gateway' && {
       TOKEN_SECRET: options.secrets.tokenSecret,
-      INGEST_URL: addresses.urlOf('ingest'),
       SCORING_URL: addresses.urlOf('scoring'),
       NOTIFICATION_URL: addresses.urlOf('notification'),
       SHARE_URL: addresses.urlOf('share'),

@@ -71,6 +71,12 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   ],
   listDeals: [empty(({ leadId }) => ({ query: { lead_id: leadId } }))],
   getDeal: [missing(({ dealId }) => ({ parameters: { id: dealId } }))],
+  // Its answers to foreign values are sums of nothing; the deals of these sums are listed by the next.
+  getAttributionInsights: [nothing],
+  listAttributedDeals: [
+    empty(({ mark }) => ({ query: { stage: `Stage ${mark}` } })),
+    empty(({ eventType }) => ({ query: { by: 'event_type', value: eventType } })),
+  ],
   listIgnoredDeals: [nothing],
   resetScores: [missing(({ leadId }) => ({ parameters: { leadID: leadId }, body: {} }))],
   deleteLead: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],

@@ -4,6 +4,7 @@ import type { BoundQuery } from '@lead-scoring/service';
 import { eventTypeQueries } from './event-types/queries.js';
 import { eventQueries } from './events/queries.js';
 import { repeatQueries } from './repeats/queries.js';
+import { touchQueries } from './touches/queries.js';
 import { visibilityQueries } from './visibility/queries.js';
 
 export function ingestQueries(
@@ -14,6 +15,7 @@ export function ingestQueries(
     ...eventQueries(readModel),
     ...eventTypeQueries(readModel),
     ...repeatQueries(readModel),
+    ...touchQueries(readModel),
     ...visibilityQueries(readModel, { partitions, timeoutMs: positionTimeoutMs }),
   ];
 }

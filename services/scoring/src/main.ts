@@ -6,7 +6,9 @@ import {
   commonConfiguration,
   createLogger,
   createQueryServer,
+  defineComponent,
   loadConfiguration,
+  QueryPort,
   runService,
   serviceHealthChecks,
   setting,
@@ -19,9 +21,20 @@ const configuration = loadConfiguration(
   commonConfiguration.extend({
     /** Leads that each partition keeps in memory; about 1 KB each. */
     CACHED_LEADS: setting.whole(100, 10_000_000).default(50_000),
+    /** The query port of ingest, for the touches of leads. */
+    INGEST_URL: setting.httpUrl,
   }),
 );
 const logger = createLogger({ name: 'scoring', level: configuration.LOG_LEVEL });
+
+const ingestPort = defineComponent('ingest', () => {
+  const value = new QueryPort({
+    url: configuration.INGEST_URL,
+    internalSecret: configuration.INTERNAL_SECRET,
+    timeoutMs: 10_000,
+  });
+  return Promise.resolve({ value, stop: () => value.close() });
+});
 
 runService({
   name: 'scoring',
@@ -64,11 +77,12 @@ runService({
         },
       }),
     );
+    const ingest = await scope.start(ingestPort);
     return scope.start(
       createQueryServer({
         host: configuration.HOST,
         port: configuration.PORT,
-        routes: scoringQueries(readModel, configurations, { positionTimeoutMs: 10_000 }),
+        routes: scoringQueries(readModel, configurations, { positionTimeoutMs: 10_000, ingest }),
         healthChecks: serviceHealthChecks(readModel, processor),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,

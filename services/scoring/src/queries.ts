@@ -2,6 +2,8 @@
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { BoundQuery } from '@lead-scoring/service';
 import { accountQueries } from './accounts/queries.js';
+import { attributionQueries } from './attribution/queries.js';
+import type { TouchSource } from './attribution/touches.js';
 import { configurationFileQueries } from './configuration-file/queries.js';
 import { configurationQueries } from './configuration/queries.js';
 import type { PublishedConfigurations } from './configuration/published.js';
@@ -23,7 +25,7 @@ import { createAwaitPositions } from './visibility.js';
 export function scoringQueries(
   readModel: ReadModel,
   configurations: PublishedConfigurations,
-  { positionTimeoutMs }: { positionTimeoutMs: number },
+  { positionTimeoutMs, ingest }: { positionTimeoutMs: number; ingest: TouchSource },
 ): BoundQuery[] {
   const awaitPositions = createAwaitPositions(readModel, { timeoutMs: positionTimeoutMs });
   const now = () => new Date();
@@ -38,6 +40,7 @@ export function scoringQueries(
     ...ruleHistoryQueries(readModel),
     ...profileQueries({ readModel, configurations }),
     ...dealQueries({ readModel, configurations }),
+    ...attributionQueries({ readModel, ingest, now }),
     ...accountQueries({ readModel, configurations }),
     ...ruleTestQueries({ readModel, configurations, now }),
     ...configurationFileQueries(configurations),

@@ -3,6 +3,7 @@ export * from './account-scoring.js';
 export * from './accounts.js';
 export * from './administration.js';
 export { maximumGainHours, type ScoreGain } from './analytics.js';
+export * from './attribution.js';
 export * from './configuration-file.js';
 export * from './decays.js';
 export * from './deals.js';

@@ -3,6 +3,7 @@ import * as accountScoring from './account-scoring.js';
 import * as accounts from './accounts.js';
 import * as analytics from './analytics.js';
 import * as administration from './administration.js';
+import * as attribution from './attribution.js';
 import * as configurationFile from './configuration-file.js';
 import * as decays from './decays.js';
 import * as deals from './deals.js';
@@ -46,6 +47,8 @@ export const routes = {
   resetScores: scoreReset.resetScores,
   deleteLead: leads.deleteLead,
   listDeals: deals.listDeals,
+  getAttributionInsights: attribution.getAttributionInsights,
+  listAttributedDeals: attribution.listAttributedDeals,
   getDeal: deals.getDeal,
   listIgnoredDeals: deals.listIgnoredDeals,
   listTopLeads: analytics.listTopLeads,

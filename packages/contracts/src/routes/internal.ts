@@ -1,6 +1,7 @@
-// Routes between the gateway and the services. They are on the internal query port only and in no public document.
+// Routes between the services. They are on the internal query port only and in no public document.
 import { z } from 'zod';
-import { id } from '../common.js';
+import { id, time, wholeNumber } from '../common.js';
+import { attributionLimits, touchLimits } from '../vocabulary/attribution.js';
 import { defineRoute, viewer } from './route.js';
 
 /** Asks ingest which lead an id means now: the lead itself, or the lead that its alias was linked to. */
@@ -49,4 +50,46 @@ export const awaitVisible = defineRoute({
     },
   },
   problems: ['position_unknown', 'position_not_reached'],
+});
+
+/** Leads in one question about touches. */
+export const maximumTouchLeads = 100;
+
+/** Asks ingest for what events of some leads say that attribution needs. Events that carry a deal are left out. */
+export const listTouches = defineRoute({
+  name: 'listTouches',
+  method: 'POST',
+  path: '/internal/touches',
+  owner: 'ingest',
+  kind: 'query',
+  access: viewer,
+  tag: 'Events',
+  summary: 'The touches of leads',
+  body: z.strictObject({
+    leads: z.array(id).min(1).max(maximumTouchLeads),
+    before: time.describe('Only touches before this time.'),
+    maximum_events: wholeNumber(1, attributionLimits.events).describe('The most events to read.'),
+  }),
+  responses: {
+    200: {
+      description: 'The touches, in no order',
+      schema: z.strictObject({
+        touches: z
+          .array(
+            z.strictObject({
+              id,
+              lead_id: id,
+              at: time,
+              event_type: z.string().max(100),
+              campaign: z.string().max(touchLimits.campaign).optional(),
+              path: z.string().max(touchLimits.path).optional(),
+            }),
+          )
+          .max(attributionLimits.events),
+        events: z.int().min(0).describe('The events that were read, touches or not.'),
+        complete: z.boolean().describe('false: the leads have more events than were to be read.'),
+      }),
+    },
+  },
+  problems: [],
 });

@@ -21,6 +21,13 @@ export function eventTypeKey(name: string): string {
   return key;
 }
 
+/** The spelling of a type to display: any other spelling is preferred to snake_case. */
+export function preferredEventTypeName(a: string, b: string): string {
+  const snake = /^[a-z0-9_]+$/;
+  if (snake.test(a) !== snake.test(b)) return snake.test(a) ? b : a;
+  return a <= b ? a : b;
+}
+
 /**
  * The known event type that a name probably misspells: one edit away, or two for names of six characters and more.
  * Undefined when the name itself is known, or when no known type is that near.

@@ -1,6 +1,7 @@
-// Suggestions for misspelt event types.
+// Suggestions for misspelt event types, and the name that a type is shown by.
 import { expect, test } from '@jest/globals';
-import { misspeltEventType } from './event-types.js';
+import fc from 'fast-check';
+import { misspeltEventType, preferredEventTypeName } from './event-types.js';
 
 const seen = ['Page View', 'form_submit', 'Call', 'Email Open'];
 
@@ -20,3 +21,15 @@ test.each(['page view', 'PAGE_VIEW', 'Form-Submit', 'Mail', 'Webinar', 'Page Vie
     expect(misspeltEventType(sent, seen)).toBeUndefined();
   },
 );
+
+test('the name to show does not depend on which spelling came first', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), fc.string(), (a, b, c) => {
+      expect(preferredEventTypeName(a, b)).toBe(preferredEventTypeName(b, a));
+      expect(preferredEventTypeName(preferredEventTypeName(a, b), c)).toBe(
+        preferredEventTypeName(a, preferredEventTypeName(b, c)),
+      );
+    }),
+  );
+  expect(preferredEventTypeName('page_view', 'Page View')).toBe('Page View');
+});

@@ -1,6 +1,5 @@
 // Statistics of one event type of an OU in one partition. Pure.
-import type { records } from '@lead-scoring/contracts';
-import { preferredEventTypeName } from './spelling-model.js';
+import { preferredEventTypeName, type records } from '@lead-scoring/contracts';
 
 /** Values, each with the number of events that have it. */
 export type ValueCounts = readonly (readonly [value: string, events: number])[];

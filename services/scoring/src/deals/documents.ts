@@ -18,6 +18,8 @@ export interface DealDocument extends GuardedDocument {
   ou: Binary;
   /** The stage in lower case; empty where the deal has none. */
   stage: string;
+  /** When it was closed, or got its stage where no event said so; absent for a deal with neither. */
+  closed_at?: string;
   score: number;
   leads: Binary[];
   created_at: string;
@@ -28,7 +30,11 @@ export interface DealDocument extends GuardedDocument {
 
 export const deals = defineCollection<DealDocument>({
   name: 'deals',
-  indexes: [{ key: { ou: 1, score: -1, _id: -1 } }, { key: { leads: 1 } }],
+  indexes: [
+    { key: { ou: 1, score: -1, _id: -1 } },
+    { key: { leads: 1 } },
+    { key: { ou: 1, stage: 1, closed_at: 1 } },
+  ],
 });
 
 export function toDeal({ content }: Pick<DealDocument, 'content'>): Deal {
@@ -36,10 +42,12 @@ export function toDeal({ content }: Pick<DealDocument, 'content'>): Deal {
 }
 
 export function toDealDocument(deal: Deal, at: { partition: number; offset: number }): DealDocument {
+  const closedAt = closingOf(deal);
   return {
     _id: uuidToBinary(deal.key),
     ou: uuidToBinary(deal.ou_id),
     stage: String(deal.fields.stage?.value ?? '').toLowerCase(),
+    ...(closedAt !== undefined && { closed_at: closedAt }),
     score: deal.score,
     leads: deal.leads.map(uuidToBinary),
     created_at: deal.created_at,
@@ -47,6 +55,11 @@ export function toDealDocument(deal: Deal, at: { partition: number; offset: numb
     content: packJson(deal as unknown as JsonValue),
     ...at,
   };
+}
+
+/** A deal without `closed_at` was closed when an event gave it the stage that it has. */
+function closingOf({ fields: { closed_at, stage } }: Deal): string | undefined {
+  return typeof closed_at?.value === 'string' ? closed_at.value : stage?.at;
 }
 
 const storage = storedAsDocuments<Deal | null, DealDocument>({

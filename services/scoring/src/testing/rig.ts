@@ -11,8 +11,10 @@ import { createPublishedConfigurations } from '../configuration/published.js';
 import { scoringQueries } from '../queries.js';
 import { scoringService } from '../service.js';
 import { ouId } from './builders.js';
+import { startIngestStandIn, type IngestStandIn } from './ingest-stand-in.js';
 
 export interface Rig extends Omit<ServiceRig, 'request'> {
+  ingest: IngestStandIn;
   /** Starts another processor of the same group; resolves when it is ready, with the function that stops it. */
   startProcessor: () => Promise<() => Promise<void>>;
   /** Writes ingest's events; resolves when they are scored. */
@@ -80,8 +82,12 @@ export async function startRig({
 } = {}): Promise<Rig> {
   const rig = await openScoringRig({ partitions });
   const { log, readModel, logger, onFatal, writer } = rig;
+  const ingest = await startIngestStandIn();
   await rig.serve(
-    scoringQueries(readModel, createPublishedConfigurations(readModel), { positionTimeoutMs: 2_000 }),
+    scoringQueries(readModel, createPublishedConfigurations(readModel), {
+      positionTimeoutMs: 2_000,
+      ingest: ingest.port,
+    }),
   );
 
   const startProcessor = () =>
@@ -101,6 +107,11 @@ export async function startRig({
 
   return {
     ...rig,
+    ingest,
+    stop: async () => {
+      await rig.stop();
+      await ingest.stop();
+    },
     startProcessor,
     score: (happened) => rig.deliver('scoring', happened.map(ingestRecord)),
     ask: rig.request,
