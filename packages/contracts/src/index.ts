@@ -3,6 +3,7 @@ export * from './common.js';
 export * from './vocabulary/accounts.js';
 export * from './vocabulary/actor.js';
 export * from './vocabulary/attribution.js';
+export * from './vocabulary/committee.js';
 export * from './vocabulary/credential-secrets.js';
 export * from './vocabulary/decay.js';
 export * from './vocabulary/deals.js';

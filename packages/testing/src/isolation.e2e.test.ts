@@ -225,6 +225,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listScoreGains: [nothing],
   listAccounts: [empty(({ mark }) => ({ query: { q: mark } }))],
   getAccount: [missing(({ accountId }) => ({ parameters: { id: accountId } }))],
+  getBuyingCommittee: [missing(({ accountId }) => ({ query: { account_id: accountId } }))],
   testEngagementRules: [
     missing(({ leadId }) => ({ body: { lead_id: leadId, events: [{ event_type: 'Page View' }] } })),
     ...(['ruleset_id', 'replaces'] as const).map((field) =>

@@ -217,6 +217,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listScoreGains: () => ({ query: { hours: '48', limit: '5' } }),
   listAccounts: () => ({}),
   getAccount: ({ accountId }) => ({ parameters: { id: accountId } }),
+  getBuyingCommittee: ({ accountId }) => ({ query: { account_id: accountId } }),
   testEngagementRules: ({ leadId, rulesetId, ruleId, eventType, mark }) => ({
     body: {
       lead_id: leadId,

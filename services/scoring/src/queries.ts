@@ -4,6 +4,7 @@ import type { BoundQuery } from '@lead-scoring/service';
 import { accountQueries } from './accounts/queries.js';
 import { attributionQueries } from './attribution/queries.js';
 import type { TouchSource } from './attribution/touches.js';
+import { committeeQueries } from './committee/queries.js';
 import { configurationFileQueries } from './configuration-file/queries.js';
 import { configurationQueries } from './configuration/queries.js';
 import type { PublishedConfigurations } from './configuration/published.js';
@@ -42,6 +43,7 @@ export function scoringQueries(
     ...dealQueries({ readModel, configurations }),
     ...attributionQueries({ readModel, ingest, now }),
     ...accountQueries({ readModel, configurations }),
+    ...committeeQueries({ readModel, configurations, now }),
     ...ruleTestQueries({ readModel, configurations, now }),
     ...configurationFileQueries(configurations),
     ...gridQueries(configurations),

@@ -4,6 +4,7 @@ export * from './accounts.js';
 export * from './administration.js';
 export { maximumGainHours, type ScoreGain } from './analytics.js';
 export * from './attribution.js';
+export * from './buying-committee.js';
 export * from './configuration-file.js';
 export * from './decays.js';
 export * from './deals.js';

@@ -4,6 +4,7 @@ import * as accounts from './accounts.js';
 import * as analytics from './analytics.js';
 import * as administration from './administration.js';
 import * as attribution from './attribution.js';
+import * as buyingCommittee from './buying-committee.js';
 import * as configurationFile from './configuration-file.js';
 import * as decays from './decays.js';
 import * as deals from './deals.js';
@@ -55,6 +56,7 @@ export const routes = {
   listScoreGains: analytics.listScoreGains,
   listAccounts: accounts.listAccounts,
   getAccount: accounts.getAccount,
+  getBuyingCommittee: buyingCommittee.getBuyingCommittee,
   createShare: shares.createShare,
   listShares: shares.listShares,
   revokeShare: shares.revokeShare,

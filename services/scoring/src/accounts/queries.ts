@@ -57,9 +57,10 @@ export function accountQueries({ readModel, configurations }: AccountQueryDepend
         findAccount(readModel, context.ouId, params.id),
         loadOne(configurations, context.ouId),
       ]);
+      const highest = await highestLeads(readModel, account, routeDeclarations.shownAccountLeads);
       return {
         ...reasonsOf(account, configuration),
-        top_leads: await highestLeads(readModel, account, routeDeclarations.shownAccountLeads),
+        top_leads: highest.map(({ lead_id, lead, score }) => ({ lead_id, name: lead.name, score })),
       };
     }),
   ];

@@ -1,5 +1,4 @@
 // Reads stored accounts, and the leads of an account with the highest scores.
-import type { routeDeclarations } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { ProblemError } from '@lead-scoring/service';
 import { leadKey, leadOfKey, rankEdge } from '../keys.js';
@@ -64,12 +63,19 @@ export async function loadAccountScores(
   return new Map(stored.map(({ _id, score }) => [leadOfKey(_id), score]));
 }
 
+export interface HighLead {
+  readonly lead_id: string;
+  readonly lead: LeadDocument;
+  /** What counts of it in the account. */
+  readonly score: number;
+}
+
 /** The leads of an account with the highest scores. */
 export async function highestLeads(
   readModel: ReadModel,
   { id, ou_id, scores }: Pick<Account, 'id' | 'ou_id' | 'scores'>,
   limit: number,
-): Promise<routeDeclarations.AccountWithReasons['top_leads']> {
+): Promise<HighLead[]> {
   const histogram = new Map([...scores].map(([bucket, counted]) => [bucket, counted.leads]));
   const wanted = {
     histogram,
@@ -100,6 +106,6 @@ export async function highestLeads(
     const lead_id = leadOfAccountLeadKey(_id);
     const lead = named.get(lead_id);
     // A lead that was deleted leaves the account a moment later.
-    return lead ? [{ lead_id, name: lead.name, score }] : [];
+    return lead ? [{ lead_id, lead, score }] : [];
   });
 }
