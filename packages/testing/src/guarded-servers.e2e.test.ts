@@ -305,6 +305,7 @@ describe('the system, each service with the ACLs that `lead-scoring acls` prints
     system = await startTestSystem({
       endpoints: servers.plain,
       namespace: own,
+      registersSchemas: true,
       environment: environment(),
       environmentOf: (name) => ({ KAFKA_SASL_USERNAME: `svc-${name}` }),
     });

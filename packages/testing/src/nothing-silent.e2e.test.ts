@@ -46,7 +46,8 @@ let schemaIds: Map<RecordDeclaration, number>;
 let pids: (number | undefined)[];
 
 beforeAll(async () => {
-  system = await startTestSystem();
+  // Its records name the ids that its own schemas have.
+  system = await startTestSystem({ registersSchemas: true });
   log = openSystemLog(system);
   writer = await startRawWriter(system);
   schemaIds = await registeredSchemaIds(system);

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { secretFrom, type ServiceName } from '@lead-scoring/contracts';
+import { listSharedSchemas } from '@lead-scoring/event-log/shared-schemas';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { eventually } from '@lead-scoring/platform/waiting';
 import {
@@ -60,6 +61,8 @@ export interface TestSystemOptions {
   environmentOf?: (name: ServiceName) => Record<string, string>;
   /** Default: a new one. */
   namespace?: string;
+  /** Whether the system registers its schemas, as after an installation. Default: it finds those that all tests share. */
+  registersSchemas?: boolean;
 }
 
 /** The root of the checkout with this file. */
@@ -102,6 +105,8 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       RES_OPTIONS: 'timeout:1 attempts:1',
     },
   };
+  const findsSchemas = options.registersSchemas !== true && options.root === undefined;
+  if (findsSchemas) await listSharedSchemas(endpoints.schemaRegistryUrl, namespace);
   let system = await startSystem(settings);
   const { gatewayUrl } = system;
   const request: TestSystem['request'] = async (
