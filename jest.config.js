@@ -1,8 +1,8 @@
 // Four kinds of tests: unit (pure functions), int (one package against real servers), e2e (the running system through
-// HTTP and topics), and alone, those of e2e that kill processes or need a machine for themselves. Only unit tests may run
-// without the platform.
+// HTTP and topics), and alone, those of e2e that load the machine, or promise a time, and need it for themselves. Only unit
+// tests may run without the platform.
 const alone =
-  '(broker-away|commit-cut|silent-servers|commands|database-away|database-crash|deleted-while-suspended|exactly-once|guarded-servers|notifications|notifications-chaos|start|three-brokers|two-instances).e2e.test.ts';
+  '(broker-away|silent-servers|commands|database-away|database-crash|deleted-while-suspended|exactly-once|notifications|notifications-chaos|start|three-brokers|two-instances).e2e.test.ts';
 const common = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
@@ -26,6 +26,7 @@ const common = {
 export default {
   // A busy machine is slow, not broken: only what hangs fails by time.
   testTimeout: 60_000,
+  testSequencer: '<rootDir>/packages/testing/scripts/longest-first.mjs',
   projects: [
     {
       ...common,

@@ -3,22 +3,23 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { constants, setPriority, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root, runJest, testEnvironment } from './jest-runs.mjs';
 
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
 
 const checks = ['format:check', 'lint', 'dependency-rules', 'dead-code'];
-/** Two test files run at a time; those of `alone`, which kill processes, one at a time. */
+/** Two test files run at a time, the longest first; those of `alone` one at a time. */
 const suites = [
-  { projects: ['unit', 'int'], args: ['--maxWorkers=2'] },
-  { projects: ['e2e'], args: ['--maxWorkers=2'] },
+  { projects: ['unit', 'int', 'e2e'], args: ['--maxWorkers=2'] },
   { projects: ['alone'], args: ['--runInBand'] },
 ];
 
 let passed = 0;
 let failed = 0;
+/** Each test file with the seconds that it took. */
+const durations = [];
 
 /** Shows a check's output when it has ended. It runs at low priority beside the tests, which leave processor time unused. */
 function runCheck(check) {
@@ -70,6 +71,8 @@ try {
     passed += result?.numPassedTests ?? 0;
     failed += result ? result.numFailedTests + result.numRuntimeErrorTestSuites : 1;
     if (code !== 0 && result?.success) failed += 1;
+    for (const { name, startTime, endTime } of result?.testResults ?? [])
+      durations.push({ file: relative(root, name), seconds: Math.round((endTime - startTime) / 1_000) });
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -80,5 +83,8 @@ try {
   await rm(temporary, { recursive: true, force: true });
 }
 
+const longest = durations.filter(({ seconds }) => seconds >= 20).sort((a, b) => b.seconds - a.seconds);
+if (longest.length > 0) process.stdout.write('\nThe longest test files, in seconds:\n');
+for (const { file, seconds } of longest) process.stdout.write(`${String(seconds).padStart(6)}  ${file}\n`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exit(failed === 0 ? 0 : 1);
