@@ -1,9 +1,9 @@
 // The parts of the shared page that differ for an account score. It is that of the account to which the lead belongs, and comes from
 // the scores of all leads of the account and from rules over it. No lead but the shared one is named.
+import { clip, countInWords, html, withSign, type Child, type Html } from '@lead-scoring/charts';
 import { ruleWords, toneOf, type DriverWords } from './drivers.js';
-import { html, type Child, type Html } from './html.js';
+import { withoutPoints } from './reasons.js';
 import type { SharedAdjustment, SharedDriver, SharedExplanation } from './shared-explanation.js';
-import { clip, countInWords, withoutPoints, withSign } from './words.js';
 
 const longestName = 120;
 /** In place of the id of a rule. */

@@ -1,11 +1,19 @@
 // The parts of the shared page that differ for a profile, deal or account score. A profile score says how well a lead fits, a deal
 // score how promising its deals are, an account score how promising its company is; each has the points of all rules that the
 // profile, the deals or the account meet now.
+import {
+  clip,
+  countInWords,
+  dateInWords,
+  html,
+  numberInWords,
+  withSign,
+  type Child,
+  type Html,
+} from '@lead-scoring/charts';
 import { titleOf, toneOf } from './drivers.js';
-import { html, type Child, type Html } from './html.js';
 import { limitsInShort } from './limits.js';
 import type { SharedDriver, SharedExplanation } from './shared-explanation.js';
-import { clip, countInWords, dateInWords, numberInWords, withSign } from './words.js';
 
 const longestWords = 180;
 const shownChanges = 5;

@@ -1,7 +1,15 @@
-// The course of a score over time: as a small plot, as a sentence and as a table.
-import { html, type Html } from './html.js';
+// The course of a score over time: as a small plot and as a table.
+import {
+  compactNumber,
+  countInWords,
+  extremes,
+  html,
+  numberInWords,
+  shortMoment,
+  stepsPath,
+  type Html,
+} from '@lead-scoring/charts';
 import type { SharedExplanation } from './shared-explanation.js';
-import { countInWords, numberInWords, shortMoment, withSign } from './words.js';
 
 type Point = SharedExplanation['history'][number];
 
@@ -9,26 +17,6 @@ const tableRows = 10;
 /** The plot keeps the first, lowest, highest and last score in each of this many slices of the time range. */
 const slices = 96;
 const [width, height] = [1_000, 100];
-
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-
-/** The plot as a sentence. */
-export function courseInWords(history: readonly Point[], range: string): string {
-  const first = history[0]?.score ?? 0;
-  const last = history.at(-1)?.score ?? first;
-  const scores = history.map(({ score }) => score);
-  const [lowest, highest] = extremes(scores);
-  if (lowest === highest) return `The score stayed at ${numberInWords(last)} throughout ${range}.`;
-  const change =
-    last === first
-      ? `The score began and ended ${range} at ${numberInWords(last)}`
-      : `Over ${range} the score ${last > first ? 'rose' : 'fell'} from ${numberInWords(first)} to ${numberInWords(last)} (${withSign(last - first)})`;
-  const between = [
-    highest > Math.max(first, last) ? `as high as ${numberInWords(highest)}` : '',
-    lowest < Math.min(first, last) ? `as low as ${numberInWords(lowest)}` : '',
-  ].filter((part) => part !== '');
-  return between.length === 0 ? `${change}.` : `${change}, and was ${between.join(' and ')} in between.`;
-}
 
 /** Whether the history has anything to plot. */
 export function hasCourse(history: readonly Point[]): boolean {
@@ -46,7 +34,10 @@ export function coursePlot(history: readonly Point[], rangeHours: number): Html 
   const x = ({ at }: Point) =>
     end > start ? Math.round((width * (Date.parse(at) - start)) / (end - start)) : 0;
   const withTime = rangeHours <= 72;
-  const steps = stepsOf(thinOut(history, x), x, (score) => Math.round(y(score) * 10) / 10);
+  const steps = stepsPath(
+    thinOut(history, x).map((point) => ({ x: x(point), y: Math.round(y(point.score) * 10) / 10 })),
+    width,
+  );
   const labels = [...new Set([top, 0, bottom])];
   return html`<figure class="course">
     <svg class="plot" aria-hidden="true" focusable="false">
@@ -58,9 +49,7 @@ export function coursePlot(history: readonly Point[], rangeHours: number): Html 
               y2="${percent(y(score))}"
             />${
               (score === 0 || Math.abs(y(score) - y(0)) > 9) &&
-              html`<text x="-2.9rem" y="${percent(y(score))}" dy=".32em"
-                >${compact.format(score).replace('-', '\u2212')}</text
-              >`
+              html`<text x="-2.9rem" y="${percent(y(score))}" dy=".32em">${compactNumber(score)}</text>`
             }`,
       )}<svg
         viewBox="0 0 ${width} ${height}"
@@ -108,23 +97,6 @@ function courseTable(history: readonly Point[]): Html {
   </details>`;
 }
 
-/** The path of the plot, `y H x V y …`: a score stays the same until its next change. */
-function stepsOf(
-  history: readonly Point[],
-  x: (point: Point) => number,
-  y: (score: number) => number,
-): string {
-  let path = '';
-  let lastY: number | undefined;
-  for (const point of history) {
-    const level = y(point.score);
-    if (lastY === undefined) path = String(level);
-    else if (level !== lastY) path += `H${String(x(point))}V${String(level)}`;
-    lastY = level;
-  }
-  return `${path}H${String(width)}`;
-}
-
 function thinOut(history: readonly Point[], x: (point: Point) => number): Point[] {
   if (history.length <= 4 * slices) return [...history];
   const kept: Point[] = [];
@@ -161,13 +133,6 @@ function momentsOf(history: readonly Point[]): Point[] {
     return { at, score: history.findLast((point) => point.at <= at)?.score ?? history[0]?.score ?? 0 };
   });
   return [...moments, ...history.slice(-1)];
-}
-
-function extremes(scores: readonly number[]): [lowest: number, highest: number] {
-  return scores.reduce<[number, number]>(
-    ([lowest, highest], score) => [Math.min(lowest, score), Math.max(highest, score)],
-    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
-  );
 }
 
 function percent(value: number): string {

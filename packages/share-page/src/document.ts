@@ -1,5 +1,5 @@
 // The frame of every page: head, logo and style.
-import { html, styleElement, type Child, type Html } from './html.js';
+import { html, palette, styleElement, type Child, type Html } from '@lead-scoring/charts';
 import { style } from './style.js';
 
 export interface DocumentParts {
@@ -23,7 +23,7 @@ export const mark = html`<svg viewBox="0 0 24 24" aria-hidden="true" focusable="
 
 /** The logo as the page's icon, in a data address, so that the page needs one request only. */
 const icon = `data:image/svg+xml,${encodeURIComponent(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><g fill="#12946f"><rect x="9" y="3" width="13" height="4.6" rx="1.4"/><rect x="9" y="9.7" width="8" height="4.6" rx="1.4"/></g><rect fill="#dc6434" x="2" y="16.4" width="7" height="4.6" rx="1.4"/></svg>',
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><g fill="${palette.light['gain-bar']}"><rect x="9" y="3" width="13" height="4.6" rx="1.4"/><rect x="9" y="9.7" width="8" height="4.6" rx="1.4"/></g><rect fill="${palette.light['loss-bar']}" x="2" y="16.4" width="7" height="4.6" rx="1.4"/></svg>`,
 )}`;
 
 /** A complete HTML document. */
@@ -37,8 +37,8 @@ export function htmlDocument({ title, roomy = false, head, aside, main, footer }
         <meta name="robots" content="noindex, nofollow" />
         <meta name="referrer" content="no-referrer" />
         <meta name="color-scheme" content="light dark" />
-        <meta name="theme-color" content="#f6f5f1" media="(prefers-color-scheme: light)" />
-        <meta name="theme-color" content="#0f1114" media="(prefers-color-scheme: dark)" />
+        <meta name="theme-color" content="${palette.light.back}" media="(prefers-color-scheme: light)" />
+        <meta name="theme-color" content="${palette.dark.back}" media="(prefers-color-scheme: dark)" />
         <link rel="icon" href="${icon}" />
         ${head} ${styleElement(style)}
       </head>

@@ -1,7 +1,6 @@
 // The rules that moved a score, as bars on a common zero line. The chart is decoration: each row has the same in words.
-import { html, type Html } from './html.js';
+import { clip, countInWords, html, numberInWords, withSign, type Html } from '@lead-scoring/charts';
 import type { SharedDriver } from './shared-explanation.js';
-import { clip, countInWords, numberInWords, withSign } from './words.js';
 
 /** Minimum width of a side with bars, in percent, so that small bars stay visible. */
 const narrowestSide = 8;

@@ -1,8 +1,7 @@
 // The points that limits of rules and rulesets held back from a score, in words.
+import { clip, countInWords, html, withSign, type Child } from '@lead-scoring/charts';
 import { toneOf } from './drivers.js';
-import { html, type Child } from './html.js';
 import type { SharedAdjustment, SharedExplanation } from './shared-explanation.js';
-import { clip, countInWords, withSign } from './words.js';
 
 const longestText = 240;
 

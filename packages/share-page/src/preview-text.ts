@@ -2,9 +2,8 @@
 // font for a whole text, and drop characters, such as an emoji beside Arabic.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { clip, html, textOf, type Child } from '@lead-scoring/charts';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
-import { html, textOf, type Child } from './html.js';
-import { clip } from './words.js';
 
 export type Fonts = Uint8Array[];
 export type Drawing = InstanceType<typeof Resvg>;

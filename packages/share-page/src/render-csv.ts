@@ -2,13 +2,13 @@
 // score gained within the range; the changes, which led to those points, have their own columns.
 import { stringify } from 'csv-stringify/sync';
 import { accountSums } from './account-parts.js';
+import { withoutPoints } from './reasons.js';
 import type {
   SharedAdjustment,
   SharedChange,
   SharedDriver,
   SharedExplanation,
 } from './shared-explanation.js';
-import { withoutPoints } from './words.js';
 
 const columns = [
   'lead_name',

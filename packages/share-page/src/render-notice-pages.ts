@@ -1,7 +1,6 @@
 // Pages without an explanation: each says what happened, and what to do.
+import { countInWords, html, momentInWords, textOf, type Child } from '@lead-scoring/charts';
 import { htmlDocument, mark } from './document.js';
-import { html, textOf, type Child } from './html.js';
-import { momentInWords, countInWords } from './words.js';
 
 /** 410: the link has expired after its seven days. */
 export function renderExpiredPage(expiresAt: string): string {

@@ -1,11 +1,20 @@
 // The picture that messengers show for a share link: drawn as SVG with our own fonts, turned into a PNG on the server.
+import {
+  dateInWords,
+  html,
+  numberInWords,
+  palette,
+  rangeInWords,
+  textOf,
+  withSign,
+  type Child,
+  type Html,
+} from '@lead-scoring/charts';
 import { driversWithLeads } from './account-parts.js';
 import { titleOf } from './drivers.js';
-import { html, textOf, type Child, type Html } from './html.js';
 import { isDrawable, loadFonts, textAt, widthOf, withDrawing, type Fonts } from './preview-text.js';
 import { conditionWordsOf, withTitles } from './condition-parts.js';
 import type { SharedDriver, SharedExplanation } from './shared-explanation.js';
-import { dateInWords, numberInWords, rangeInWords, withSign } from './words.js';
 
 const [imageWidth, imageHeight] = [1_200, 630];
 const [left, right] = [76, 1_124];
@@ -13,9 +22,9 @@ const nameWidth = 540;
 const shownDrivers = 5;
 const bars = { left: 700, top: 204, step: 66 };
 
-const gain = { bar: '#12946f', text: '#0a7355' };
-const loss = { bar: '#dc6434', text: '#ad3d1c' };
-const [back, ink, dim, line] = ['#f6f5f1', '#16181b', '#575d66', '#8f949c'];
+const { back, ink, dim, zero: line, ...colours } = palette.light;
+const gain = { bar: colours['gain-bar'], text: colours.gain };
+const loss = { bar: colours['loss-bar'], text: colours.loss };
 
 /** Renders a PNG of 1200 by 630 pixels, the size for link previews. */
 export async function renderPreviewImage(shared: SharedExplanation): Promise<Buffer> {

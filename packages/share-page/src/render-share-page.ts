@@ -1,15 +1,31 @@
 // The page behind a share link: a score and its reasons, for somebody who has never heard of lead scoring.
 import {
+  clip,
+  countInWords,
+  courseInWords,
+  dateInWords,
+  html,
+  isolated,
+  momentInWords,
+  numberInWords,
+  rangeInWords,
+  safeColour,
+  spanInWords,
+  textOf,
+  withSign,
+  type Child,
+  type Html,
+} from '@lead-scoring/charts';
+import {
   accountDriverWords,
   accountInShort,
   driversWithLeads,
   leadsPart,
   withAccountSums,
 } from './account-parts.js';
-import { coursePlot, courseInWords, hasCourse } from './course.js';
+import { coursePlot, hasCourse } from './course.js';
 import { htmlDocument } from './document.js';
 import { driversChart, ruleWords, titleOf, toneOf } from './drivers.js';
-import { html, textOf, type Child, type Html } from './html.js';
 import { limitsInShort, limitsList, limitsOf, pointsOf } from './limits.js';
 import {
   conditionChanges,
@@ -19,16 +35,6 @@ import {
   withTitles,
 } from './condition-parts.js';
 import type { ShareLinks, SharedExplanation } from './shared-explanation.js';
-import {
-  clip,
-  countInWords,
-  dateInWords,
-  momentInWords,
-  numberInWords,
-  rangeInWords,
-  withSign,
-  spanInWords,
-} from './words.js';
 
 /** Maximum size of a page. */
 const largestPageBytes = 50_000;
@@ -54,7 +60,7 @@ export function renderSharePage(shared: SharedExplanation, links: ShareLinks): s
 function sharePage(shared: SharedExplanation, links: ShareLinks, shown: number): Html {
   const name = clip(shared.lead_name, longestName);
   const range = rangeInWords(shared.range_hours);
-  const title = `${nameOfScore(shared)} of ${isolateDirection(name)}`;
+  const title = `${nameOfScore(shared)} of ${isolated(name)}`;
   const conditions = conditionWordsOf(shared);
   return htmlDocument({
     title,
@@ -138,7 +144,7 @@ function level({ level: reached }: SharedExplanation): Child {
     reached &&
     html`<span class="level"
       ><svg viewBox="0 0 10 10" aria-hidden="true" focusable="false">
-        <circle cx="5" cy="5" r="4.5" fill="${colorOf(reached.color)}" /></svg
+        <circle cx="5" cy="5" r="4.5" fill="${safeColour(reached.color)}" /></svg
       ><span><span class="vh">Level: </span><bdi>${clip(reached.name, 32)}</bdi></span></span
     > `
   );
@@ -240,7 +246,12 @@ function driversPart(shared: SharedExplanation, range: string, shown: number): H
 function coursePart({ history, range_hours }: SharedExplanation, range: string): Html {
   return html`<section class="part" aria-labelledby="course">
     <h2 id="course">How the score moved</h2>
-    <p class="dim">${courseInWords(history, range)}</p>
+    <p class="dim">
+      ${courseInWords(
+        history.map(({ score }) => score),
+        range,
+      )}
+    </p>
     ${hasCourse(history) && coursePlot(history, range_hours)}
   </section>`;
 }
@@ -329,14 +340,4 @@ function sums(drivers: SharedExplanation['top_drivers']): { gained: number; lost
     }),
     { gained: 0, lost: 0 },
   );
-}
-
-/** Accepts colour names and hexadecimal colours only, because other CSS values could load a resource. */
-function colorOf(color: string): string {
-  return /^(#[0-9a-f]{3,8}|[a-z]{3,20})$/i.test(color) ? color : 'gray';
-}
-
-/** Keeps a right-to-left name from reversing the words around it, in places where markup is not possible. */
-function isolateDirection(name: string): string {
-  return `\u2068${name}\u2069`;
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { startChromium } from './testing/chromium.js';
+import { startChromium } from '@lead-scoring/charts/testing';
 import { cases, hostileName, links, script } from './testing/shared-explanations.js';
 import { pageHeaders } from './headers.js';
 import {

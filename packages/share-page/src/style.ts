@@ -1,8 +1,9 @@
 // The style sheet of the pages, allowed by its hash: system fonts, light and dark colours, one sheet of paper in print.
+import { customProperties, palette } from '@lead-scoring/charts';
 
 export const style = `
-:root{color-scheme:light dark;--back:#f6f5f1;--card:#fff;--ink:#16181b;--dim:#575d66;--line:#e2dfd7;--zero:#8f949c;--gain:#0a7355;--gain-bar:#12946f;--loss:#ad3d1c;--loss-bar:#dc6434;--accent:#2449b8;--glow:#2449b81f}
-@media screen and (prefers-color-scheme:dark){:root{--back:#0f1114;--card:#171a1f;--ink:#eeece6;--dim:#a5abb4;--line:#2c3038;--zero:#6d747e;--gain:#52cda5;--gain-bar:#2fae87;--loss:#ff9c76;--loss-bar:#e8754a;--accent:#9cb6ff;--glow:#9cb6ff26}}
+:root{color-scheme:light dark;${customProperties(palette.light)}}
+@media screen and (prefers-color-scheme:dark){:root{${customProperties(palette.dark)}}}
 *{box-sizing:border-box;margin:0;padding:0}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{font:1.0625rem/1.6 -apple-system,BlinkMacSystemFont,"Segoe UI Variable Text","Segoe UI",Roboto,Inter,"Noto Sans",system-ui,sans-serif;background:var(--back);color:var(--ink);overflow-wrap:anywhere;padding:0 clamp(1.1rem,5vw,3rem)}

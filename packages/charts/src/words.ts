@@ -71,11 +71,6 @@ function partsOf(at: string): Record<'day' | 'month' | 'year' | 'hour' | 'minute
   return parts;
 }
 
-/** A reason without the points in front, for a place that shows them by themselves: of `+20: the account meets …` the rest. */
-export function withoutPoints(words: string): string {
-  return words.replace(/^[+-]?\d+: /, '');
-}
-
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** The text, cut to `maximum` code units with an ellipsis, never within a character. */
@@ -87,4 +82,9 @@ export function clip(text: string, maximum: number): string {
     kept += segment;
   }
   return `${kept.trimEnd()}…`;
+}
+
+/** The text so that its direction of writing changes nothing around it, for places where markup is not possible. */
+export function isolated(text: string): string {
+  return `\u2068${text}\u2069`;
 }
