@@ -7,6 +7,11 @@ export function compactNumber(value: number): string {
   return compact.format(value).replace('-', '\u2212');
 }
 
+/** `12.5%`, for coordinates of an SVG that takes the width of its place. */
+export function percent(value: number): string {
+  return `${String(Math.round(value * 100) / 100)}%`;
+}
+
 /**
  * Round whole numbers at equal distances, in ascending order: the first is at most the lowest value, the last at least the
  * highest one. At most `count` distances, and one more where both ends have to be round.

@@ -1,7 +1,10 @@
 // What pages and pictures of scores are made of: markup that is escaped by construction, words, colours and plots; and pictures.
-export { axisMarks, compactNumber } from './axis.js';
+export { compactNumber, percent } from './axis.js';
 export { courseInWords } from './course-words.js';
+export { renderScoreHistory } from './history-picture.js';
 export { html, styleElement, textOf, type Child, type Html } from './html.js';
 export { customProperties, palette, safeColour } from './palette.js';
+export { pictureHeaders } from './picture.js';
+export type { DrawnHistory } from './score-history.js';
 export { extremes, stepsPath } from './steps.js';
 export * from './words.js';

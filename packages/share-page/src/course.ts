@@ -5,6 +5,7 @@ import {
   extremes,
   html,
   numberInWords,
+  percent,
   shortMoment,
   stepsPath,
   type Html,
@@ -133,8 +134,4 @@ function momentsOf(history: readonly Point[]): Point[] {
     return { at, score: history.findLast((point) => point.at <= at)?.score ?? history[0]?.score ?? 0 };
   });
   return [...moments, ...history.slice(-1)];
-}
-
-function percent(value: number): string {
-  return `${String(Math.round(value * 100) / 100)}%`;
 }

@@ -1,5 +1,5 @@
 // The rules that moved a score, as bars on a common zero line. The chart is decoration: each row has the same in words.
-import { clip, countInWords, html, numberInWords, withSign, type Html } from '@lead-scoring/charts';
+import { clip, countInWords, html, numberInWords, percent, withSign, type Html } from '@lead-scoring/charts';
 import type { SharedDriver } from './shared-explanation.js';
 
 /** Minimum width of a side with bars, in percent, so that small bars stay visible. */
@@ -126,8 +126,4 @@ export function toneOf(points: number): string {
 
 function sumOf(drivers: readonly SharedDriver[]): number {
   return drivers.reduce((sum, { total }) => sum + total, 0);
-}
-
-function percent(value: number): string {
-  return `${String(Math.round(value * 100) / 100)}%`;
 }
