@@ -1,5 +1,6 @@
 // Schemas that many declarations share: ids, times, names, paging, and the error body.
 import { z } from 'zod';
+import { isTimeZone } from './vocabulary/local-time.js';
 import { largestScore, smallestScore } from './vocabulary/score-range.js';
 
 /**
@@ -69,7 +70,23 @@ export const momentText = z.union([dateTime, text(10).regex(z.regexes.date).meta
 /** A moment in a query: as in a body, or a plain date, which is midnight UTC. */
 export const timeParameter = momentText.transform(utc);
 
-const clockDifferenceMs = 60_000;
+const plainDate = text(10).regex(z.regexes.date, momentRule).meta({ format: 'date' });
+
+const timezoneRule = 'must be a name of the IANA time zone database such as Europe/Berlin';
+
+/** A moment in a query, or a plain date that is left as it is: a day of the time zone that the query names. */
+export const dayOrMomentParameter = z
+  .union([dateTime.transform(utc), plainDate], { error: momentRule })
+  .refine((value) => value >= '1000', 'must not be before the year 1000');
+
+/** The name of a time zone in a query. */
+export const timezoneParameter = text(64)
+  .regex(/^[A-Za-z][A-Za-z0-9_+/-]*$/, { error: timezoneRule, abort: true })
+  .refine(isTimeZone, { error: timezoneRule, abort: true })
+  .meta({ format: 'timezone' });
+
+/** By how much the clock of a caller may be ahead. */
+export const clockDifferenceMs = 60_000;
 
 /** A moment of a query that must not lie in the future. */
 export const pastTimeParameter = timeParameter.refine(

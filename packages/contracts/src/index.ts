@@ -16,6 +16,7 @@ export * from './vocabulary/identity.js';
 export * from './vocabulary/json.js';
 export * from './vocabulary/lead-fields.js';
 export * from './vocabulary/lead-filters.js';
+export { isTimeZone, epochMsIn, type DayOrMoment } from './vocabulary/local-time.js';
 export * from './vocabulary/metadata.js';
 export * from './vocabulary/nearest-name.js';
 export * from './vocabulary/position.js';

@@ -453,6 +453,17 @@ describe('the course of the score', () => {
     );
   });
 
+  test('falls with a reset where the explanation says so, also after a decision of a clock that is ahead', () => {
+    const time = (hours: number) => new Date(Date.parse(now) - hours * 3_600_000).toISOString();
+    const ahead = leadScored('ada', { rule: 'view', points: 5 }, { decided_at: time(2) });
+    const reset = { ...scoreReset('ada', 5, { decided_at: time(10) }), scored_events: [] };
+    expect(scoreHistory(0, [ahead, reset], { at: now, range_hours: 24 })).toEqual([
+      { at: time(24), score: 0 },
+      { at: time(2), score: 0 },
+      { at: now, score: 0 },
+    ]);
+  });
+
   test('of a lead without points is a line', () => {
     expect(scoreHistory(0, [], { at: now, range_hours: 24 })).toEqual([
       { at: '2026-01-30T00:00:00.000Z', score: 0 },

@@ -1,10 +1,12 @@
 // The course of a lead's score over a range, as points of a plot. Points count from the time of their event, as in explanations
 // (`at`), also when the event arrived later. Pure.
 import {
+  changesOfConditions,
+  changesOfScore,
   heldInRange,
-  visitPoints,
-  type ExplainedDecision,
   type ConditionDecision,
+  type ExplainedDecision,
+  type ScoreChange,
 } from '@lead-scoring/scoring-domain';
 
 export interface HistoryPoint {
@@ -14,11 +16,6 @@ export interface HistoryPoint {
 
 /** Changes nearer to each other than this fraction of the range are drawn as one point. */
 const maximumSteps = 120;
-
-interface Change {
-  time: number;
-  points: number;
-}
 
 /**
  * The score at the start of the range, after each change, and now. Changes too near to be told apart in a plot are
@@ -31,10 +28,7 @@ export function scoreHistory(
   decisions: readonly ExplainedDecision[],
   range: { at: string; range_hours: number },
 ): HistoryPoint[] {
-  const changes: Change[] = [];
-  for (const decision of decisions)
-    visitPoints(decision, (points, moment) => changes.push({ time: Date.parse(moment), points }));
-  return courseOf(score, changes, range);
+  return courseOf(score, changesOfScore(decisions), range);
 }
 
 /** The same of a profile or deal score, whose points count from the decisions on the profile or the deals. */
@@ -43,22 +37,19 @@ export function conditionHistory(
   decisions: readonly ConditionDecision[],
   range: { at: string; range_hours: number },
 ): HistoryPoint[] {
-  const changes = decisions.map(({ decided_at, adjustments }) => ({
-    time: Date.parse(decided_at),
-    points: adjustments.reduce((sum, { points }) => sum + points, 0),
-  }));
-  return courseOf(score, changes, range);
+  return courseOf(score, changesOfConditions(decisions), range);
 }
 
 function courseOf(
   score: number,
-  all: readonly Change[],
+  all: readonly ScoreChange[],
   { at, range_hours }: { at: string; range_hours: number },
 ): HistoryPoint[] {
   const end = Date.parse(at);
   const start = end - range_hours * 3_600_000;
   const changes = all
-    .filter(({ time, points }) => time > start && points !== 0)
+    .map(({ moment, points }) => ({ time: Date.parse(moment), points }))
+    .filter(({ time }) => time > start)
     .sort((a, b) => a.time - b.time);
   let current = score - changes.reduce((sum, { points }) => sum + points, 0);
   const history: HistoryPoint[] = [{ at: new Date(start).toISOString(), score: heldInRange(current) }];

@@ -26,6 +26,8 @@ export * from './filters/label.js';
 export * from './filters/references.js';
 export * from './filters/resolve.js';
 export * from './filters/saved-filter.js';
+export * from './history/changes.js';
+export * from './history/score-history.js';
 export * from './lead-aliases.js';
 export * from './level-history.js';
 export * from './levels.js';

@@ -20,6 +20,7 @@ line = st.fixed_dictionaries(
 schemathesis.openapi.format("position", st.just(known["position"]))
 schemathesis.openapi.format("cursor", st.just(known["cursor"]))
 schemathesis.openapi.format("idempotency-key", st.uuids().map(str))
+schemathesis.openapi.format("timezone", st.sampled_from(["UTC", "Europe/Berlin", "America/Los_Angeles", "Australia/Lord_Howe"]))
 # Another one names a version that the configuration no longer has.
 schemathesis.openapi.format("entity-tag", st.just("*"))
 schemathesis.openapi.format(

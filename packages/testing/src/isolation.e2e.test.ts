@@ -69,6 +69,11 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     missing(({ leadId }) => ({ parameters: { leadID: leadId } })),
     missing(({ leadId }) => ({ parameters: { leadID: leadId }, query: { score_type: 'deal' } })),
   ],
+  getScoreHistory: [
+    missing(({ leadId }) => ({ parameters: { leadID: leadId } })),
+    missing(({ leadId }) => ({ parameters: { leadID: leadId }, query: { score_type: 'deal' } })),
+  ],
+  drawScoreHistory: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   listDeals: [empty(({ leadId }) => ({ query: { lead_id: leadId } }))],
   getDeal: [missing(({ dealId }) => ({ parameters: { id: dealId } }))],
   // Its answers to foreign values are sums of nothing; the deals of these sums are listed by the next.

@@ -119,6 +119,15 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   getDecay: ({ decayId }) => ({ parameters: { id: decayId } }),
   updateDecay: ({ decayId, mark }) => ({ parameters: { id: decayId }, body: { name: `Renamed ${mark}` } }),
   deleteDecay: ({ idleDecayId }) => ({ parameters: { id: idleDecayId } }),
+  // A past time, so that two answers are equal.
+  getScoreHistory: ({ leadId }) => ({
+    parameters: { leadID: leadId },
+    query: { from: '2026-03-28', to: '2026-03-31', timezone: 'Europe/Berlin' },
+  }),
+  drawScoreHistory: ({ leadId }) => ({
+    parameters: { leadID: leadId },
+    query: { from: '2026-03-28', to: '2026-03-31', width: '360' },
+  }),
   forecastScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   createRuleset: ({ mark }) => ({
     body: { name: `Another ${mark}`, score_type: 'engagement', active: false },

@@ -12,6 +12,7 @@ import { decayRuleQueries } from './decays/rule-queries.js';
 import { forecastQueries } from './decays/forecast-queries.js';
 import { dealQueries } from './deals/queries.js';
 import { explanationQueries } from './explanation/queries.js';
+import { historyQueries } from './explanation/history-queries.js';
 import { filterQueries } from './filters/queries.js';
 import { gainQueries } from './gains/queries.js';
 import { leadQueries } from './leads/queries.js';
@@ -35,6 +36,7 @@ export function scoringQueries(
     ...topLeadQueries({ readModel, configurations, awaitPositions }),
     ...gainQueries({ readModel, configurations, awaitPositions, now }),
     ...explanationQueries({ readModel, configurations, awaitPositions, now }),
+    ...historyQueries({ readModel, configurations, awaitPositions, now }),
     ...configurationQueries(configurations),
     ...decayRuleQueries(configurations),
     ...forecastQueries({ readModel, configurations, awaitPositions, now }),

@@ -184,8 +184,8 @@ const parameters: Record<string, OpenApiParameter> = {
 const schemaPlace = '#/components/schemas/';
 
 /**
- * The document that GET /openapi.json answers. The formats `position`, `cursor`, `idempotency-key`, `events-ndjson` and
- * `events-csv` are not standard. They mark texts that no pattern describes fully, for programs that generate requests.
+ * The document that GET /openapi.json answers. The formats `position`, `cursor`, `idempotency-key`, `timezone`, `events-ndjson`
+ * and `events-csv` are not standard. They mark texts that no pattern describes fully, for programs that generate requests.
  */
 export function openApiDocument(options: DocumentOptions): OpenApiDocument {
   const collector = createSchemaCollector(schemaPlace);

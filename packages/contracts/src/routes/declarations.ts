@@ -25,6 +25,7 @@ export * from './profile-scoring.js';
 export { ruleTestLimits, type EngagementTest, type EngagementTestForm } from './rule-tests.js';
 export * from './scoring-configuration.js';
 export * from './score-forecast.js';
+export * from './score-history.js';
 export * from './score-reset.js';
 export * from './sequences.js';
 export * from './shares.js';

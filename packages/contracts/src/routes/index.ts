@@ -24,6 +24,7 @@ import * as ruleTests from './rule-tests.js';
 import * as configuration from './scoring-configuration.js';
 import * as scoreExplanation from './score-explanation.js';
 import * as forecast from './score-forecast.js';
+import * as scoreHistory from './score-history.js';
 import * as scoreReset from './score-reset.js';
 import * as sequences from './sequences.js';
 import * as rules from './rules.js';
@@ -44,6 +45,8 @@ export const routes = {
   searchLeads: leads.searchLeads,
   getScore: leads.getScore,
   explainScore: scoreExplanation.explainScore,
+  getScoreHistory: scoreHistory.getScoreHistory,
+  drawScoreHistory: scoreHistory.drawScoreHistory,
   forecastScore: forecast.forecastScore,
   resetScores: scoreReset.resetScores,
   deleteLead: leads.deleteLead,
