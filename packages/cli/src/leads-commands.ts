@@ -167,7 +167,7 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /**
  * The id of a lead, given as its id or as an alias (`kind:alias` or an e-mail address), from which the id is computed.
  */
-async function leadIdFrom(lead: string, settings: Settings, client: Client): Promise<string> {
+export async function leadIdFrom(lead: string, settings: Settings, client: Client): Promise<string> {
   if (uuid.test(lead)) return lead.toLowerCase();
   const named = /^([a-z0-9_]{1,32}):([^]+)$/.exec(lead);
   const [kind, alias] = named ? [named[1] ?? '', named[2] ?? ''] : ['email', lead];

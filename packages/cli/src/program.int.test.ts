@@ -1,5 +1,5 @@
 // The command line against a server in this process: its requests, its output and its exit codes.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,9 @@ beforeEach(async () => {
       };
       seen.push(request);
       const { status = 200, body, headers } = answer(request);
-      res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+      res
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(headers?.['content-type'] === 'image/svg+xml' ? body : JSON.stringify(body));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -517,6 +519,73 @@ test('a lead to explain may be named by its e-mail address', async () => {
   await expect(command(['explain', 'ada@example.com', '--score-type', 'fit'])).resolves.toMatchObject({
     exitCode: 64,
     noted: expect.stringContaining('--score-type must be one of engagement, profile, deal, account.'),
+  });
+});
+
+describe('the history of a score', () => {
+  const ada = leadIdOf(ouId, 'email', 'ada@example.com');
+
+  test('is a table with a row for each day', async () => {
+    const point = { starts_at: '2026-03-27T23:00:00.000Z', at: '2026-03-28T22:59:59.999Z' };
+    answer = () => ({
+      body: {
+        lead_id: leadId,
+        lead_name: 'Ada',
+        score_type: 'engagement',
+        granularity: 'day',
+        timezone: 'Europe/Berlin',
+        from: point.starts_at,
+        to: point.at,
+        score_before: 0,
+        score: 16,
+        level: { id: leadId, name: 'Warm', color: '#f59f00' },
+        levels: [],
+        points: [
+          { ...point, label: '2026-03-28', added: 20, taken: 0, score: 20 },
+          { ...point, label: '2026-03-29', added: 0, taken: -4, score: 16 },
+        ],
+      },
+    });
+    const flags = ['--from', '2026-03-28', '--timezone', 'Europe/Berlin', '--by', 'day'];
+    const { exitCode, written } = await command(['history', 'ada@example.com', ...flags]);
+    expect(seen[0]?.url).toBe(
+      `/lead/${ada}/score-history?granularity=day&from=2026-03-28&timezone=Europe%2FBerlin`,
+    );
+    expect([exitCode, written]).toEqual([
+      exitCodes.done,
+      [
+        'Ada has 16 points, level Warm at the end of this time (Europe/Berlin).',
+        '',
+        'DAY         ADDED  TAKEN  SCORE',
+        '2026-03-28     20      0     20',
+        '2026-03-29      0     -4     16',
+        '',
+      ].join('\n'),
+    ]);
+  });
+
+  test('is a picture in the file that is named', async () => {
+    const picture = join(directory, 'history.svg');
+    answer = () => ({ body: '<svg/>', headers: { 'content-type': 'image/svg+xml' } });
+    const { exitCode, written } = await command([
+      'history',
+      'ada@example.com',
+      '--svg',
+      picture,
+      '--width',
+      '400',
+    ]);
+    expect(seen[0]?.url).toBe(`/lead/${ada}/score-history.svg?width=400`);
+    expect([exitCode, written, readFileSync(picture, 'utf8')]).toEqual([exitCodes.done, '', '<svg/>']);
+  });
+
+  test.each([
+    ['--by', 'week', '--by must be one of hour, day.'],
+    ['--score-type', 'account', '--score-type must be one of engagement, profile, deal.'],
+  ])('is not asked for with %s %s', async (flag, value, message) => {
+    const result = await command(['history', 'ada@example.com', flag, value]);
+    expect(result).toMatchObject({ exitCode: exitCodes.usage, noted: expect.stringContaining(message) });
+    expect(seen).toEqual([]);
   });
 });
 

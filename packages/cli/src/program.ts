@@ -5,6 +5,7 @@ import { acls, type AclsFlags } from './acls-command.js';
 import { doctor } from './doctor-command.js';
 import { exitCodes, failureOf, withOrgUnitSource } from './errors.js';
 import { ingest, type IngestFlags } from './ingest-command.js';
+import { history, type HistoryFlags } from './history-command.js';
 import { jobs, type JobsFlags } from './jobs-command.js';
 import {
   deleteLead,
@@ -58,6 +59,7 @@ type Flags = GlobalFlags &
   JobsFlags &
   ResetFlags &
   ExplainFlags &
+  HistoryFlags &
   TailFlags &
   AclsFlags &
   AcceptFlags &
@@ -160,7 +162,7 @@ function declareIngest(program: Command, { command, output, stdin }: CommandCont
     .action(command((flags, settings, [file = '']) => ingest(file, flags, settings, output, stdin)));
 }
 
-/** `leads`, `explain` and `delete`: leads and their scores. */
+/** `leads`, `explain`, `history`, `reset` and `delete`: leads and their scores. */
 function declareLeads(program: Command, { command, output }: CommandContext): void {
   program
     .command('leads')
@@ -185,6 +187,21 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
     .option('--known-at <time>', 'what the system knew at that time, under the rules of that time')
     .option('--hours <count>', 'the hours before that time to explain (default 720)')
     .action(command((flags, settings, [lead = '']) => explain(lead, flags, settings, output)));
+
+  program
+    .command('history <lead>')
+    .description(
+      'The score of a lead by day or hour, as a table or a picture. The lead is named as for explain.',
+    )
+    .option('--by <granularity>', 'day or hour (default day)')
+    .option('--from <time>', 'a day of the time zone, or a time (default 30 days or 48 hours before the end)')
+    .option('--to <time>', 'the end, which does not count itself (default now)')
+    .option('--timezone <name>', 'where days begin, such as Europe/Berlin (default UTC)')
+    .option('--score-type <type>', 'engagement (default), profile or deal')
+    .option('--known-at <time>', 'what the system knew at that time, with the levels of that time')
+    .option('--svg <file>', 'write the picture to this file, in place of the table')
+    .option('--width <pixels>', 'of the picture, 320 to 1600 (default 960)')
+    .action(command((flags, settings, [lead = '']) => history(lead, flags, settings, output)));
 
   program
     .command('reset <lead>')
