@@ -36,6 +36,7 @@ export const explanationReads = {
     AccountRuleUpdated: 'taken',
     AccountRulesActivationChanged: 'taken',
     AccountRollUpSet: 'taken',
+    AccountLevelsSet: 'taken',
     LeadContributed: 'taken',
     AccountScored: 'taken',
     ProfileLevelsSet: 'taken',

@@ -1,5 +1,5 @@
 // The account part of an OU's scoring configuration: rules over accounts and the roll-up, folded from their events. Pure.
-import type { records, RollUp } from '@lead-scoring/contracts';
+import type { records, RollUp, routeDeclarations } from '@lead-scoring/contracts';
 import { withChangedRule, withNewRule, withRulesActive, type ConditionRule } from './condition-rules.js';
 
 /** The text in an explanation at the place of an event type, for an account rule. */
@@ -10,9 +10,11 @@ export interface AccountConfiguration {
   readonly rules: ReadonlyMap<string, ConditionRule>;
   /** null until it is set for the first time. */
   readonly roll_up: RollUp | null;
+  /** In the order in which they were set. */
+  readonly levels: readonly routeDeclarations.EngagementLevel[];
 }
 
-export const noAccounts: AccountConfiguration = { rules: new Map(), roll_up: null };
+export const noAccounts: AccountConfiguration = { rules: new Map(), roll_up: null, levels: [] };
 
 /** The roll-up where none was set. */
 export const defaultRollUp: RollUp = { method: 'sum' };
@@ -21,7 +23,8 @@ export type AccountConfigurationEvent =
   | { type: 'AccountRuleCreated'; payload: records.AccountRuleCreated }
   | { type: 'AccountRuleUpdated'; payload: records.AccountRuleUpdated }
   | { type: 'AccountRulesActivationChanged'; payload: records.AccountRulesActivationChanged }
-  | { type: 'AccountRollUpSet'; payload: records.AccountRollUpSet };
+  | { type: 'AccountRollUpSet'; payload: records.AccountRollUpSet }
+  | { type: 'AccountLevelsSet'; payload: records.AccountLevelsSet };
 
 /** Folds an event. The state before is not changed. */
 export function evolveAccounts(
@@ -37,6 +40,8 @@ export function evolveAccounts(
       return { ...accounts, rules: withRulesActive(accounts.rules, payload) };
     case 'AccountRollUpSet':
       return { ...accounts, roll_up: payload.roll_up };
+    case 'AccountLevelsSet':
+      return { ...accounts, levels: payload.levels };
   }
 }
 
@@ -44,12 +49,14 @@ export function evolveAccounts(
 export interface PackedAccounts {
   rules: ConditionRule[];
   roll_up: RollUp | null;
+  /** Absent where there are none. */
+  levels?: routeDeclarations.EngagementLevel[];
 }
 
-export function packedAccounts({ rules, roll_up }: AccountConfiguration): PackedAccounts {
-  return { rules: [...rules.values()], roll_up };
+export function packedAccounts({ rules, roll_up, levels }: AccountConfiguration): PackedAccounts {
+  return { rules: [...rules.values()], roll_up, ...(levels.length > 0 && { levels: [...levels] }) };
 }
 
-export function unpackedAccounts({ rules, roll_up }: PackedAccounts): AccountConfiguration {
-  return { rules: new Map(rules.map((rule) => [rule.id, rule])), roll_up };
+export function unpackedAccounts({ rules, roll_up, levels = [] }: PackedAccounts): AccountConfiguration {
+  return { rules: new Map(rules.map((rule) => [rule.id, rule])), roll_up, levels };
 }

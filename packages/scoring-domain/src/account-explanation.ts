@@ -13,6 +13,7 @@ import {
 import type { ScoringConfiguration } from './configuration.js';
 import { sumOfPoints, type GivenPoints } from './given-points.js';
 import { heldWords } from './held-points.js';
+import { levelOf } from './levels.js';
 import { ruleWordsAsOf } from './rule-words.js';
 
 type ScoreExplanation = routeDeclarations.ScoreExplanation;
@@ -34,14 +35,14 @@ export function explainAccount(
   configuration: ScoringConfiguration,
   moment: Pick<ScoreExplanation, 'at' | 'range_hours'>,
 ): ScoreExplanation {
-  const { rules } = configuration.accounts ?? noAccounts;
+  const { rules, levels } = configuration.accounts ?? noAccounts;
   const explained = account && accountReasons(account, configuration);
   const score = account?.score ?? 0;
   return {
     ...lead,
     score_type: 'account',
     score,
-    level: null,
+    level: account && levelOf(levels, score),
     top_drivers: explained?.drivers.slice(0, shownDrivers) ?? [],
     snapshot: activeWeights(rules.values(), configuration.rulesets, {
       event_type: accountEventType,

@@ -46,6 +46,7 @@ export const configurationRecords: {
   AccountRuleUpdated: records.accountRuleUpdated,
   AccountRulesActivationChanged: records.accountRulesActivationChanged,
   AccountRollUpSet: records.accountRollUpSet,
+  AccountLevelsSet: records.accountLevelsSet,
   ProfileLevelsSet: records.profileLevelsSet,
   ScoringGridSet: records.scoringGridSet,
   FilterCreated: records.filterCreated,

@@ -129,6 +129,7 @@ export function evolveConfiguration(
     case 'AccountRuleUpdated':
     case 'AccountRulesActivationChanged':
     case 'AccountRollUpSet':
+    case 'AccountLevelsSet':
       return { ...withAccountEvent(configuration, event), version };
     case 'FilterCreated':
     case 'FilterUpdated':

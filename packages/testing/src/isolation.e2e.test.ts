@@ -225,6 +225,8 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   ],
   getAccountRollUp: [nothing],
   setAccountRollUp: [nothing],
+  listAccountLevels: [nothing],
+  setAccountLevels: [nothing],
   testAccount: [missing(({ accountId }) => ({ body: { account_id: accountId } }))],
   listTopLeads: [nothing],
   listScoreGains: [nothing],

@@ -221,6 +221,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   }),
   getAccountRollUp: () => ({}),
   setAccountRollUp: () => ({ body: { roll_up: { method: 'top', leads: 2 } } }),
+  listAccountLevels: () => ({}),
+  setAccountLevels: ({ mark }) => ({ body: { levels: [levelOf(`Company ${mark}`)] } }),
   testAccount: ({ accountId }) => ({ body: { account_id: accountId } }),
   listTopLeads: () => ({ query: { limit: '5' } }),
   listScoreGains: () => ({ query: { hours: '48', limit: '5' } }),

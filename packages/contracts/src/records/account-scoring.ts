@@ -6,7 +6,12 @@ import { accountIdentity, accountValues, rollUp } from '../vocabulary/accounts.j
 import { happened, requested } from '../vocabulary/actor.js';
 import { createProfileRule, profileRuleCreated } from './profile-scoring.js';
 import { defineRecord, type PayloadOf } from './record.js';
-import { rulesActivationChanged, setRulesActive } from './scoring.js';
+import {
+  engagementLevelsSet,
+  rulesActivationChanged,
+  setEngagementLevels,
+  setRulesActive,
+} from './scoring.js';
 
 export const createAccountRule = defineRecord({
   type: 'CreateAccountRule',
@@ -34,6 +39,16 @@ export const setAccountRollUp = defineRecord({
   schema: z.strictObject({ ou_id: id, roll_up: rollUp, ...requested }),
 });
 export type SetAccountRollUp = PayloadOf<typeof setAccountRollUp>;
+
+export const setAccountLevels = defineRecord({
+  type: 'SetAccountLevels',
+  topic: 'scoring.commands',
+  key: 'ou_id',
+  description:
+    "Replace the OU's account levels. A level without an id keeps that of the level of its name, or gets one.",
+  schema: setEngagementLevels.schema,
+});
+export type SetAccountLevels = PayloadOf<typeof setAccountLevels>;
 
 /** What the decision on a lead tells the account's partition; one for each lead and batch. */
 export const contributeToAccount = defineRecord({
@@ -101,6 +116,16 @@ export const accountRollUpSet = defineRecord({
   }),
 });
 export type AccountRollUpSet = PayloadOf<typeof accountRollUpSet>;
+
+export const accountLevelsSet = defineRecord({
+  type: 'AccountLevelsSet',
+  topic: 'scoring.events',
+  key: 'ou_id',
+  description:
+    'The OU has these account levels and no others. What the score of an account is called follows from them; scores stay.',
+  schema: engagementLevelsSet.schema,
+});
+export type AccountLevelsSet = PayloadOf<typeof accountLevelsSet>;
 
 export const leadContributed = defineRecord({
   type: 'LeadContributed',
@@ -194,11 +219,13 @@ export const accountScoringRecords = [
   createAccountRule,
   setAccountRulesActive,
   setAccountRollUp,
+  setAccountLevels,
   contributeToAccount,
   accountRuleCreated,
   accountRuleUpdated,
   accountRulesActivationChanged,
   accountRollUpSet,
+  accountLevelsSet,
   leadContributed,
   accountScored,
 ] as const;

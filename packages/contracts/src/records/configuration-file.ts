@@ -69,6 +69,7 @@ export const configurationFile = z.strictObject({
     .describe(
       'How the scores of leads make points of their account. null: it was never set; that is sum where there is an active account ruleset, else none.',
     ),
+  account_levels: fileLevels.optional(),
   deal_rulesets: z.array(rulesetWith(fileConditionRule)).max(fileLimits.rulesets).optional(),
   grid: grid.nullable().optional().describe('null: there is none.'),
   filters: z.array(fileFilter).max(fileLimits.filters).optional(),

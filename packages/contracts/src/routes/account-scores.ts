@@ -78,8 +78,7 @@ export const ofLeadsOrAccounts = <Shape extends z.ZodRawShape>(
           (score_type !== 'deal' && score_type !== 'account') || level === undefined,
         {
           path: ['level'],
-          error:
-            'must be absent for score_type deal and account, which have no levels: min_score and max_score bound them',
+          error: 'must be absent for score_type deal and account: min_score and max_score bound them',
         },
       )
       .refine(

@@ -8,7 +8,7 @@ import { profileField, profileValue } from '../vocabulary/profile.js';
 import { newProfileRule, profileRule } from './profile-rules.js';
 import { maximumDrafts, testedRules } from './profile-scoring.js';
 import { defineRoute, editor, viewer } from './route.js';
-import { bulkRuleUpdate, bulkRuleUpdated, ruleset } from './scoring-configuration.js';
+import { bulkRuleUpdate, bulkRuleUpdated, levelList, levelsForm, ruleset } from './scoring-configuration.js';
 
 const shared = { owner: 'scoring', tag: 'Scoring configuration' } as const;
 
@@ -134,6 +134,34 @@ export const setAccountRollUp = defineRoute({
     .meta({ id: 'AccountRollUpChange', example: { roll_up: { method: 'sum' } } }),
   responses: { 200: { description: 'The roll-up', schema: rollUpAnswer } },
   problems: [],
+});
+
+export const listAccountLevels = defineRoute({
+  ...shared,
+  name: 'listAccountLevels',
+  method: 'GET',
+  path: '/account-scoring/levels',
+  kind: 'query',
+  access: viewer,
+  summary: 'Account levels',
+  description: 'In the order in which they were set, in the form that PUT takes.',
+  responses: { 200: { description: 'Levels', schema: levelList } },
+  problems: [],
+});
+
+export const setAccountLevels = defineRoute({
+  ...shared,
+  name: 'setAccountLevels',
+  method: 'PUT',
+  path: '/account-scoring/levels',
+  kind: 'command',
+  access: editor,
+  summary: 'Replace the account levels',
+  description:
+    'Names for ranges of scores of accounts, with the rules of PUT /engagement-scoring/levels. No score changes, and the new levels are in the next answer. No trigger watches them.',
+  body: levelsForm,
+  responses: { 200: { description: 'The levels, with their ids', schema: levelList } },
+  problems: ['levels_overlap', 'duplicate_name'],
 });
 
 export const testAccount = defineRoute({

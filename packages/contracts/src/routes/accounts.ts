@@ -15,6 +15,7 @@ import {
 } from '../common.js';
 import { accountIdentity, accountLimits, rollUp } from '../vocabulary/accounts.js';
 import { profileValue } from '../vocabulary/profile.js';
+import { leadLevel } from './leads.js';
 import { heldByRulesets } from './profile-scoring.js';
 import { defineRoute, viewer } from './route.js';
 
@@ -25,6 +26,9 @@ const accountFields = {
   name: z.string().max(500).describe('The latest name or company that events gave, else the key.'),
   ...accountIdentity,
   score,
+  level: leadLevel
+    .nullable()
+    .describe('The account level that the score is in, by the levels of now; null when it is in none.'),
   leads: z.int().min(1).describe('Leads that count in it.'),
   last_activity_at: time.describe(
     'The time of the latest event of its leads. One that changes nothing for the account is noted with the next that does.',
@@ -55,6 +59,11 @@ export const listAccounts = defineRoute({
   query: inOrder({
     min_score: bound.optional(),
     max_score: bound.optional(),
+    level: name(100)
+      .optional()
+      .describe(
+        'Id or name of an account level: accounts whose score is in it, and within the other bounds.',
+      ),
     q: name(200).optional().describe('Text within name or key.'),
     account_kind: accountIdentity.account_kind.optional().describe('How the accounts are named.'),
     min_leads: integerParameter(1, 1_000_000_000)
@@ -66,7 +75,7 @@ export const listAccounts = defineRoute({
     cursor: cursorParameter,
   }),
   responses: { 200: { description: 'Accounts', schema: page(account) } },
-  problems: [],
+  problems: ['level_not_found'],
 });
 
 /** The most leads in the answer about an account. */

@@ -85,6 +85,7 @@ const documentForm = z
       .nullable()
       .optional()
       .describe('How the scores of leads make points of their account; null: as if it had never been set.'),
+    account_levels: levelSection.optional(),
     deal_rulesets: conditionRulesets.optional(),
     grid: gridForm.nullable().optional().describe('null takes the grid away.'),
     filters: section(filter, fileLimits.filters, 'filters').optional(),

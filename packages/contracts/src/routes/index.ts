@@ -110,6 +110,8 @@ export const routes = {
   setAccountRulesActive: accountScoring.setAccountRulesActive,
   getAccountRollUp: accountScoring.getAccountRollUp,
   setAccountRollUp: accountScoring.setAccountRollUp,
+  listAccountLevels: accountScoring.listAccountLevels,
+  setAccountLevels: accountScoring.setAccountLevels,
   testAccount: accountScoring.testAccount,
   testEngagementRules: ruleTests.testEngagementRules,
   getConfiguration: configurationFile.getConfiguration,

@@ -108,7 +108,7 @@ export const listLeads = defineRoute({
     level: name(100)
       .optional()
       .describe(
-        'Id or name of a level of the score: leads whose score is in it, and within the other bounds. Deal and account scores have no levels.',
+        'Id or name of a level of the score: leads whose score is in it, and within the other bounds. Not for deal and account scores.',
       ),
     grid: gridCell
       .optional()
@@ -160,7 +160,7 @@ export const getScore = defineRoute({
   parameters: z.strictObject({ leadID: leadId }),
   query: z.strictObject({
     score_type: anyLeadScoreType.describe(
-      'The score that score and level are of. deal: the sum of the scores of its deals. account: that of the account that the lead belongs to, 0 without one. Deal and account scores have no levels.',
+      'The score that score and level are of. deal: the sum of the scores of its deals. account: that of the account that the lead belongs to, 0 without one; its level is one of the account levels. Deal scores have no levels.',
     ),
     min_position: minPosition,
   }),

@@ -33,7 +33,7 @@ const milestoneForm = z
     score_type: milestoneScoreType
       .default('engagement')
       .describe(
-        'profile: the score of how well the lead fits. It changes when values of the lead change or, after a change of a profile rule, with the next event of the lead. deal: the sum of the scores of the deals that the lead named; it changes when one of them does. Deal scores have no levels. account: the score of the account that leads belong to. The trigger fires once for an account, whatever the number of its leads, and its firings name the account and no lead. Accounts have no levels: it takes score_threshold, and no filter. Webhooks get `account.milestone.fired`.',
+        'profile: the score of how well the lead fits. It changes when values of the lead change or, after a change of a profile rule, with the next event of the lead. deal: the sum of the scores of the deals that the lead named; it changes when one of them does. Deal scores have no levels. account: the score of the account that leads belong to. The trigger fires once for an account, whatever the number of its leads, and its firings name the account and no lead. It takes score_threshold, and neither a level nor a filter. Webhooks get `account.milestone.fired`.',
       )
       .meta({ default: 'engagement' }),
     score_threshold: score.optional().describe('Either this or level.').meta({ example: 50 }),
@@ -87,7 +87,7 @@ const milestoneForm = z
     ({ score_type, level }) => (score_type !== 'deal' && score_type !== 'account') || level === undefined,
     {
       path: ['level'],
-      error: 'must be absent for score_type deal and account, which have no levels: use score_threshold',
+      error: 'must be absent for score_type deal and account: use score_threshold',
     },
   )
   .refine(({ score_type, filter_id }) => score_type !== 'account' || filter_id === undefined, {

@@ -88,6 +88,9 @@ export const scoringCommands = {
       job_id: jobNamed(input.parameters.job).id,
     }),
 
+  setAccountLevels: (input) =>
+    command(records.setAccountLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
+
   setEngagementLevels: (input) =>
     command(records.setEngagementLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
 

@@ -38,6 +38,7 @@ export const firingReads = {
     AccountRuleUpdated: 'ignored',
     AccountRulesActivationChanged: 'ignored',
     AccountRollUpSet: 'ignored',
+    AccountLevelsSet: 'ignored',
     LeadContributed: 'ignored',
     // Triggers by account score are a capability of their own.
     AccountScored: 'ignored',

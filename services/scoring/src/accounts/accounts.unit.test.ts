@@ -32,6 +32,7 @@ import {
   idOf,
   ingested,
   ouId,
+  setAccountLevels,
   setAccountRulesActive,
   setRollUp,
   updateRule,
@@ -634,6 +635,34 @@ describe('account rules', () => {
     expect(after.accounts?.rules.has(idOf('large'))).toBe(false);
     expect(decide(commands[0] as ConfigurationCommand, after)).toMatchObject({ code: 'already_deleted' });
     expect(unpackConfiguration(after, packConfiguration(after))).toEqual(after);
+  });
+
+  test('levels of accounts are replaced as a whole, and keep the ids of their names; they move no account', () => {
+    const small = setAccountLevels([
+      ['Small', null, 19],
+      ['Large', 20, null],
+    ]);
+    const set = configured(start, small);
+    expect(resultOf(small, set)).toMatchObject({
+      levels: [
+        { name: 'Small', min_score: null, max_score: 19 },
+        { name: 'Large', min_score: 20, max_score: null },
+      ],
+    });
+    expect(decideConfiguration(small, set)).toEqual({ outcome: 'done', events: [] });
+    expect(unpackConfiguration(set, packConfiguration(set))).toEqual(set);
+    const wider = configured(set, setAccountLevels([['large', 10, null]]));
+    expect(wider.accounts?.levels).toMatchObject([{ id: set.accounts?.levels[1]?.id, min_score: 10 }]);
+    expect(
+      decideConfiguration(
+        setAccountLevels([
+          ['A', 0, 5],
+          ['B', 5, 9],
+        ]),
+        set,
+      ),
+    ).toMatchObject({ outcome: 'rejected', code: 'levels_overlap' });
+    expect(JSON.stringify(compileAccounts(set))).toBe(JSON.stringify(compileAccounts(start)));
   });
 
   test('a repeated command gives no event and the same answer', () => {

@@ -1,9 +1,10 @@
-// Decides on the roll-up of an OU's accounts, and on switching its account rules: pure; time and ids come with the command.
+// Decides on the roll-up and the levels of an OU's accounts, and on switching its account rules: pure; time and ids come with the command.
 import type { records, RollUp } from '@lead-scoring/contracts';
 import { defaultRollUp, noAccounts, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { done } from '../configuration/decision-model.js';
 import { switchRules } from '../configuration/decide-switch.js';
 import type { ConfigurationDecision } from '../configuration/messages.js';
+import { decideLevels } from '../levels/decide.js';
 import type { AccountConfigurationCommand } from './messages.js';
 
 /** A repeated command that took effect before gives no event. */
@@ -20,6 +21,12 @@ export function decideAccountConfiguration(
       });
     case 'SetAccountRollUp':
       return setRollUp(payload, configuration);
+    case 'SetAccountLevels':
+      return decideLevels(payload, configuration, {
+        known: (configuration.accounts ?? noAccounts).levels,
+        kind: 'account-level',
+        event: (set) => ({ type: 'AccountLevelsSet', payload: set }),
+      });
   }
 }
 
@@ -40,4 +47,9 @@ export function isSameRollUp(one: RollUp | null, other: RollUp | null): boolean 
 export function rollUpResult({ accounts = noAccounts }: ScoringConfiguration) {
   const { method, leads } = accounts.roll_up ?? defaultRollUp;
   return { roll_up: { method, ...(leads !== undefined && { leads }) } };
+}
+
+/** The answer of the route that sets the levels. */
+export function accountLevelsResult({ accounts = noAccounts }: ScoringConfiguration) {
+  return { levels: accounts.levels.map((level) => ({ ...level })) };
 }

@@ -2,7 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accountIdOf, routes, type AccountKind, type routeDeclarations } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/testing/service-rig';
-import { createRule, deleted, idOf, ingested, otherOuId, ouId, setRollUp } from '../testing/builders.js';
+import {
+  createRule,
+  deleted,
+  idOf,
+  ingested,
+  otherOuId,
+  ouId,
+  setAccountLevels,
+  setRollUp,
+} from '../testing/builders.js';
 import { startRig, type Rig } from '../testing/rig.js';
 
 /** Accounts whose leads, scores, names and latest events differ in different orders. */
@@ -129,6 +138,41 @@ describe('GET /accounts', () => {
       expect(await listAll(`${query}&sort=${sort}&limit=9`)).toEqual(sorted(sort, expected));
       expect((await list(`${query}&sort=${sort}`)).total).toBe(expected.length);
     }
+  });
+
+  test('has the level of each score, by the account levels of now, and lists the accounts of one', async () => {
+    const levels = [
+      ['Small', null, 19],
+      ['Large', 20, 40],
+    ] as const;
+    const reply = await rig.request(setAccountLevels(levels.map(([...level]) => level)));
+    expect(reply).toMatchObject({ outcome: 'done' });
+    expect((await rig.get('/account-scoring/levels')).body).toEqual((reply as { result: unknown }).result);
+    expect((await rig.get('/account-scoring/levels', { ou: otherOuId })).body).toEqual({ levels: [] });
+    for (const { score, level } of (await list('limit=100')).data)
+      expect(level?.name).toBe(score < 20 ? 'Small' : score <= 40 ? 'Large' : undefined);
+    const large = companies.filter((company) => scoreOf(company) >= 20 && scoreOf(company) <= 40);
+    expect(await listAll('level=large&limit=9')).toEqual(sorted('-score', large));
+    expect(await listAll('level=large&min_score=30&sort=name&limit=9')).toEqual(
+      sorted(
+        'name',
+        large.filter((company) => scoreOf(company) >= 30),
+      ),
+    );
+    expect(await list('level=small&min_score=20')).toMatchObject({ data: [], total: 0 });
+    expect(await rig.get('/accounts?level=Other')).toMatchObject({
+      status: 404,
+      body: { code: 'level_not_found' },
+    });
+    const [company] = large;
+    if (!company) throw new Error('there are such companies');
+    expect((await rig.get(`/accounts/${company.id}`)).body).toMatchObject({ level: { name: 'Large' } });
+    const lead = idOf(leadNamed(company, 0));
+    for (const path of [
+      `/score/${lead}?score_type=account`,
+      `/lead/${lead}/score-explain?score_type=account`,
+    ])
+      expect((await rig.get(path)).body).toMatchObject({ level: { name: 'Large' } });
   });
 
   test('has the latest activity of the leads of each account', async () => {

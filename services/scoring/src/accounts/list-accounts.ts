@@ -11,7 +11,7 @@ import type { QueryInput } from '@lead-scoring/service';
 import { leadKeysOf } from '../keys.js';
 import { rankCursor, readRankCursor } from '../leads/cursor.js';
 import { skipWithin, type ScoreRange } from '../leads/histogram-fold.js';
-import { everyLevel, everyScore, scoreRange } from '../leads/score-range.js';
+import { everyScore, scoreRange, type LevelBounds } from '../leads/score-range.js';
 import { countAccounts, loadAccountStatistics } from './account-statistics.js';
 import { accounts, shownFields, type AccountDocument, type ShownAccount } from './documents.js';
 import { rankedAccounts } from './ranked-accounts.js';
@@ -27,8 +27,15 @@ export interface AccountPage {
 }
 
 /** @throws InvalidCursor */
-export function listAccounts(readModel: ReadModel, ouId: string, query: ListQuery): Promise<AccountPage> {
-  const range = scoreRange(query, everyLevel);
+export function listAccounts(
+  readModel: ReadModel,
+  ouId: string,
+  query: ListQuery,
+  level: LevelBounds,
+): Promise<AccountPage> {
+  const range = scoreRange(query, level);
+  if (range.low > range.high)
+    return Promise.resolve({ data: [], total: 0, page: query.page, limit: query.limit });
   const { q, account_kind, min_leads, active_since, sort } = query;
   const conditions: Filter<AccountDocument> = {
     ...(q !== undefined && { search: containsText(q.toLowerCase()) }),

@@ -3,7 +3,8 @@ import type { records } from '@lead-scoring/contracts';
 
 export type AccountConfigurationCommand =
   | { type: 'SetAccountRulesActive'; payload: records.SetAccountRulesActive }
-  | { type: 'SetAccountRollUp'; payload: records.SetAccountRollUp };
+  | { type: 'SetAccountRollUp'; payload: records.SetAccountRollUp }
+  | { type: 'SetAccountLevels'; payload: records.SetAccountLevels };
 
 /** Appended by the partition of a lead. */
 export interface ContributionEvent {

@@ -5,16 +5,19 @@ import {
   accountRuleWords,
   defaultRollUp,
   heldWords,
+  levelNamed,
+  levelOf,
   noAccounts,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
-import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import { testConditionRules } from '../condition-rules/tests-model.js';
 import { sumOfPoints, type GivenPoints } from '../condition-rules/points-model.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne, pageOf } from '../configuration/queries.js';
 import { rulesetsOf } from '../configuration/state.js';
 import { leadOfKey } from '../keys.js';
+import { everyLevel } from '../leads/score-range.js';
 import type { ShownAccount } from './documents.js';
 import { accountFields, accountNameOf, type Account } from './state.js';
 import { listAccounts } from './list-accounts.js';
@@ -46,10 +49,14 @@ export function accountQueries({ readModel, configurations }: AccountQueryDepend
       };
     }),
     bindQuery(routes.listAccounts, async ({ query, context }) => {
-      const page = await listAccounts(readModel, context.ouId, query);
+      const configuration = await loadOne(configurations, context.ouId);
+      const { levels } = configuration.accounts ?? noAccounts;
+      const page = await listAccounts(readModel, context.ouId, query, boundsOf(levels, query.level));
       return {
         ...page,
-        data: page.data.map((document) => accountAnswer({ ...document, id: leadOfKey(document._id) })),
+        data: page.data.map((document) =>
+          accountAnswer({ ...document, id: leadOfKey(document._id) }, levels),
+        ),
       };
     }),
     bindQuery(routes.getAccount, async ({ params, context }) => {
@@ -80,11 +87,27 @@ function accountConfigurationQueries(configurations: PublishedConfigurations): B
         query,
       );
     }),
+    bindQuery(routes.listAccountLevels, async ({ context }) => {
+      const { accounts = noAccounts } = await loadOne(configurations, context.ouId);
+      return { levels: [...accounts.levels] };
+    }),
     bindQuery(routes.getAccountRollUp, async ({ context }) => {
       const { accounts = noAccounts } = await loadOne(configurations, context.ouId);
       return { roll_up: accounts.roll_up ?? defaultRollUp };
     }),
   ];
+}
+
+/** @throws ProblemError 404 `level_not_found` */
+function boundsOf(levels: readonly routeDeclarations.EngagementLevel[], idOrName: string | undefined) {
+  if (idOrName === undefined) return everyLevel;
+  const level = levelNamed(levels, idOrName);
+  if (level) return level;
+  throw new ProblemError(
+    404,
+    'level_not_found',
+    'No account level of this organizational unit has this id or name. GET /account-scoring/levels lists them.',
+  );
 }
 
 function fieldsOf(account: Account): JsonObject {
@@ -93,6 +116,7 @@ function fieldsOf(account: Account): JsonObject {
 
 function accountAnswer(
   account: Omit<ShownAccount, '_id' | 'rank'> & { readonly id: string },
+  levels: readonly routeDeclarations.EngagementLevel[],
 ): routeDeclarations.Account {
   const { id, account_kind, account_key, score, leads } = account;
   const { created_at, last_activity_at, updated_at } = account;
@@ -102,6 +126,7 @@ function accountAnswer(
     account_kind,
     account_key,
     score,
+    level: levelOf(levels, score),
     leads,
     created_at,
     last_activity_at,
@@ -116,7 +141,7 @@ function reasonsOf(
 ): Omit<routeDeclarations.AccountWithReasons, 'top_leads'> {
   const { score, leads_points, given, held, configuration_version } = account;
   return {
-    ...accountAnswer(account),
+    ...accountAnswer(account, (configuration.accounts ?? noAccounts).levels),
     fields: Object.fromEntries(account.values.map(({ field, value }) => [field, value])),
     roll_up: { ...account.roll_up, points: leads_points },
     rules: given.map((points) => ruleAnswer(points, configuration)),

@@ -53,7 +53,7 @@ export class ChangeList {
   }
 
   levels(
-    section: 'engagement_levels' | 'profile_levels',
+    section: 'engagement_levels' | 'profile_levels' | 'account_levels',
     before: readonly records.FileLevel[],
     after: readonly records.FileLevel[],
   ): void {

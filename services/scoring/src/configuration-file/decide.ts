@@ -5,7 +5,7 @@ import { beyondLimits, configurationLimits, keptLimitReached } from '../configur
 import type { ConfigurationDecision, Refusal } from '../configuration/messages.js';
 import { planDecays } from './decays-section.js';
 import { planFilters } from './filters-section.js';
-import { planEngagementLevels, planGrid, planProfileLevels } from './levels-sections.js';
+import { planAccountLevels, planEngagementLevels, planGrid, planProfileLevels } from './levels-sections.js';
 import { planMappings } from './mappings-section.js';
 import { Plan, type SectionPlanner } from './plan.js';
 import { planRollUp } from './rollup-section.js';
@@ -19,6 +19,7 @@ const planners: readonly SectionPlanner[] = [
   planMappings,
   planProfileLevels,
   planRollUp,
+  planAccountLevels,
   planGrid,
   planFilters,
 ];

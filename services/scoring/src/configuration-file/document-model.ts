@@ -37,6 +37,7 @@ export function documentOf(configuration: ScoringConfiguration): Required<record
     profile_levels: profile_levels.map(fileLevelOf),
     account_rulesets: rulesetsIn(configuration, accountRules),
     account_roll_up: accounts.roll_up,
+    account_levels: accounts.levels.map(fileLevelOf),
     deal_rulesets: rulesetsIn(configuration, dealRules),
     grid,
     filters: [...filters.values()].map(({ name, conditions }) => ({

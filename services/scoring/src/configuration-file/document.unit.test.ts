@@ -227,6 +227,7 @@ const document = fc.record(
       { maxLength: 2 },
     ),
     profile_levels: levels,
+    account_levels: levels,
     account_rulesets: fc.array(
       fc.record({ ...rulesetFields, rules: fc.array(profileRule, { maxLength: 2 }) }),
       { maxLength: 2 },

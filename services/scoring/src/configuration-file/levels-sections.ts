@@ -1,5 +1,7 @@
 // The levels and the grid of a document. Pure.
 import type { records } from '@lead-scoring/contracts';
+import { noAccounts } from '@lead-scoring/scoring-domain';
+import { decideAccountConfiguration } from '../accounts/decide-configuration.js';
 import type { Refusal } from '../configuration/messages.js';
 import { setEngagementLevels } from '../levels/decide.js';
 import { decideGridCommand } from '../levels/decide-grid.js';
@@ -24,6 +26,18 @@ export function planProfileLevels(plan: Plan): Refusal | null {
   plan.events.push(...decision.events);
   if (decision.events.length > 0)
     plan.changes.levels('profile_levels', plan.before.profile_levels ?? [], levels);
+  return null;
+}
+
+export function planAccountLevels(plan: Plan): Refusal | null {
+  const levels = plan.file.account_levels;
+  if (!levels) return null;
+  const command = { type: 'SetAccountLevels', payload: commandOf(plan, levels) } as const;
+  const decision = decideAccountConfiguration(command, plan.before);
+  if (decision.outcome === 'rejected') return refused(decision, 'account_levels');
+  plan.events.push(...decision.events);
+  if (decision.events.length > 0)
+    plan.changes.levels('account_levels', (plan.before.accounts ?? noAccounts).levels, levels);
   return null;
 }
 

@@ -314,10 +314,15 @@ describe('mappings', () => {
 describe('levels and the grid', () => {
   const grid = { profile: { A: 60, B: 30, C: 10 }, engagement: { 1: 80, 2: 40, 3: 10 } };
 
-  test('levels of both kinds are replaced, and another order is a change too', () => {
+  test('levels of each kind are replaced, and another order is a change too', () => {
     const cold = { name: 'Cold', min_score: null, max_score: 9, ...colour };
-    const { configuration } = applied({ engagement_levels: [cold, hot], profile_levels: [hot] });
-    const { result } = applied({ engagement_levels: [hot, cold], profile_levels: [] }, configuration);
+    const { configuration } = applied({
+      ...{ engagement_levels: [cold, hot], profile_levels: [hot], account_levels: [cold] },
+    });
+    const { result } = applied(
+      { engagement_levels: [hot, cold], profile_levels: [], account_levels: [hot] },
+      configuration,
+    );
     expect(result).toMatchObject({
       changes: [
         {
@@ -325,16 +330,24 @@ describe('levels and the grid', () => {
           fields: [{ field: 'order', before: 'Cold, Hot', after: 'Hot, Cold' }],
         },
         { section: 'profile_levels', fields: [{ field: 'Hot', before: '50 to open, #e8590c', after: null }] },
+        {
+          section: 'account_levels',
+          fields: [
+            { field: 'Cold', before: 'open to 9, #e8590c', after: null },
+            { field: 'Hot', before: null, after: '50 to open, #e8590c' },
+          ],
+        },
       ],
     });
   });
 
   test('levels that overlap are refused at their place in the document', () => {
-    expect(refused({ profile_levels: [hot, { ...hot, name: 'Hotter' }] })).toMatchObject({
-      code: 'levels_overlap',
-      message: expect.stringMatching(/^In profile_levels: /),
-      errors: [{ path: 'body.profile_levels[0]' }, { path: 'body.profile_levels[1]' }],
-    });
+    for (const section of ['profile_levels', 'account_levels'])
+      expect(refused({ [section]: [hot, { ...hot, name: 'Hotter' }] })).toMatchObject({
+        code: 'levels_overlap',
+        message: expect.stringMatching(new RegExp(`^In ${section}: `)),
+        errors: [{ path: `body.${section}[0]` }, { path: `body.${section}[1]` }],
+      });
   });
 
   test('the grid is set, changed, and with null taken away', () => {

@@ -60,6 +60,7 @@ export const configurationCommands: {
   CreateAccountRule: records.createAccountRule,
   SetAccountRulesActive: records.setAccountRulesActive,
   SetAccountRollUp: records.setAccountRollUp,
+  SetAccountLevels: records.setAccountLevels,
   ApplyConfiguration: records.applyConfiguration,
   SetProfileLevels: records.setProfileLevels,
   SetScoringGrid: records.setScoringGrid,

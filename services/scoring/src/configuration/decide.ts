@@ -18,7 +18,11 @@ import {
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
-import { decideAccountConfiguration, rollUpResult } from '../accounts/decide-configuration.js';
+import {
+  accountLevelsResult,
+  decideAccountConfiguration,
+  rollUpResult,
+} from '../accounts/decide-configuration.js';
 import { applyConfiguration } from '../configuration-file/decide.js';
 import { decideDecayCommand } from '../decays/decide-rules.js';
 import { createFilter, deleteFilter, updateFilter } from '../filters/decide.js';
@@ -96,6 +100,7 @@ function decideCommand(
       return decideProfileConfiguration(command, configuration);
     case 'SetAccountRulesActive':
     case 'SetAccountRollUp':
+    case 'SetAccountLevels':
       return decideAccountConfiguration(command, configuration);
     case 'ApplyConfiguration':
       return applyConfiguration(command.payload, configuration);
@@ -136,6 +141,8 @@ export function resultOf(
       return ruleResult(command.payload.rule_id, configuration);
     case 'SetAccountRollUp':
       return rollUpResult(configuration);
+    case 'SetAccountLevels':
+      return accountLevelsResult(configuration);
     case 'AddProfileMapping':
       return asResult(configuration.profile?.mappings.get(command.payload.mapping_id));
     case 'RemoveProfileMapping':

@@ -1,7 +1,7 @@
 // Lists of leads by score and by text, and the score of one lead.
 import { routes, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { levelOf, levelsOfScore, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { levelOf, levelsOfScore, noAccounts, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery, type QueryInput } from '@lead-scoring/service';
 import { listByAccountScore } from '../accounts/list-leads.js';
 import { loadAccountScores } from '../accounts/stored-accounts.js';
@@ -104,7 +104,7 @@ function scoreAnswer(
   };
 }
 
-/** The score that was asked for, with its level: deal and account scores have none. */
+/** The score that was asked for, with its level: deal scores have none, nor has a lead without an account. */
 function askedScore(
   score_type: AskedScoreType,
   { score, scores, level }: routeDeclarations.Lead,
@@ -125,7 +125,14 @@ function askedScore(
     case 'deal':
       return { score_type, score: deal_score, level: null };
     case 'account':
-      return { score_type, score: scores.account ?? 0, level: null };
+      return {
+        score_type,
+        score: scores.account ?? 0,
+        level:
+          scores.account === undefined
+            ? null
+            : levelOf((configuration.accounts ?? noAccounts).levels, scores.account),
+      };
   }
 }
 

@@ -18,7 +18,7 @@ export const everyScores: ScoreRanges = {
   deal: everyScore,
 };
 
-type LevelBounds = Pick<routeDeclarations.EngagementLevel, 'min_score' | 'max_score'>;
+export type LevelBounds = Pick<routeDeclarations.EngagementLevel, 'min_score' | 'max_score'>;
 
 export const everyLevel: LevelBounds = { min_score: null, max_score: null };
 

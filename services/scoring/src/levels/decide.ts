@@ -21,7 +21,7 @@ interface LevelKind {
   /** The present list. */
   known: readonly Level[];
   /** A part of the names that new ids are made of. */
-  kind: 'level' | 'profile-level';
+  kind: 'level' | 'profile-level' | 'account-level';
   event: (payload: records.EngagementLevelsSet) => ConfigurationEvent;
 }
 

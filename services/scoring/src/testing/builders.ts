@@ -236,6 +236,13 @@ export const setAccountRulesActive = (names: string[], active?: boolean): Config
   },
 });
 
+export const setAccountLevels = (
+  ...levels: Parameters<typeof setLevels>
+): Extract<ConfigurationCommand, { type: 'SetAccountLevels' }> => ({
+  ...setLevels(...levels),
+  type: 'SetAccountLevels',
+});
+
 export const setRollUp = (
   method: records.SetAccountRollUp['roll_up']['method'],
   leads?: number,
