@@ -677,16 +677,24 @@ describe('reads', () => {
       started_at: '2026-01-31T09:30:00.000Z',
       ended_at: null,
     };
+    const later = {
+      ...job,
+      id: 'scoring-0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e',
+      kind: 'what-if',
+      started_at: '2026-01-31T09:31:00.000Z',
+    };
+    const ofServices = [job, later];
     rig.ownerAnswers((_req, res) => {
       res.setHeader('Content-Type', 'application/json');
-      res.end(JSON.stringify({ data: [job], total: 1, page: 1, limit: 26 }));
+      res.end(JSON.stringify({ data: [ofServices.shift()], total: 1, page: 1, limit: 26 }));
     });
     const reply = await rig.call('GET', '/jobs?status=running');
-    expect(reply).toMatchObject({ status: 200, body: { data: [job], total: 1, page: 1, limit: 25 } });
-    expect(rig.forwarded.at(-1)).toMatchObject({
-      url: '/jobs?limit=26&status=running',
-      claims: { ou_id: ouId },
+    expect(reply).toMatchObject({
+      status: 200,
+      body: { data: [later, job], total: 2, page: 1, limit: 25 },
     });
+    for (const forwarded of rig.forwarded.slice(-2))
+      expect(forwarded).toMatchObject({ url: '/jobs?limit=26&status=running', claims: { ou_id: ouId } });
     rig.ownerAnswers((_req, res) => {
       res.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '3' }).end('{"code":"x"}');
     });
