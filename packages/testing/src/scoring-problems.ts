@@ -81,6 +81,8 @@ export const provoked: Partial<Record<RouteName, Partial<Record<ProblemCode, Pro
   },
   getScore: { lead_not_found: noLead },
   explainScore: { lead_not_found: noLead },
+  getScoreHistory: { lead_not_found: noLead },
+  drawScoreHistory: { lead_not_found: noLead },
   forecastScore: { lead_not_found: noLead },
   resetScores: { lead_not_found: noLead },
   getDeal: { deal_not_found: fixed({ parameters: { id: 'No such deal' } }) },
