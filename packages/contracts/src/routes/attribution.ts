@@ -1,6 +1,16 @@
 // Which touches came before won deals, and how much of each deal a model gives them.
 import { z } from 'zod';
-import { id, name, numberParameter, page, pageParameters, text, time } from '../common.js';
+import {
+  dayOrMomentParameter,
+  id,
+  name,
+  numberParameter,
+  page,
+  pageParameters,
+  text,
+  time,
+  timezoneParameter,
+} from '../common.js';
 import {
   attributionDimensions,
   attributionLimits,
@@ -11,7 +21,7 @@ import {
   wonStages,
 } from '../vocabulary/attribution.js';
 import { dealId, dealLimits } from '../vocabulary/deals.js';
-import { momentIn, timeZoneParameter, zonedTimeParameter } from '../vocabulary/time-zones.js';
+import { epochMsIn } from '../vocabulary/local-time.js';
 import { defineRoute, viewer } from './route.js';
 
 const shared = { owner: 'scoring', kind: 'query', access: viewer, tag: 'Deals' } as const;
@@ -26,11 +36,14 @@ const model = z
 
 const choice = {
   model,
-  from: zonedTimeParameter
+  from: dayOrMomentParameter
     .optional()
     .describe(`Deals closed from this time on. Default: ${String(usualAttributionDays)} days before \`to\`.`),
-  to: zonedTimeParameter.optional().describe('Deals closed before this time. Default: now.'),
-  timezone: timeZoneParameter,
+  to: dayOrMomentParameter.optional().describe('Deals closed before this time. Default: now.'),
+  timezone: timezoneParameter
+    .default('UTC')
+    .describe('Where a plain date begins: a name of the IANA time zone database.')
+    .meta({ default: 'UTC', example: 'Europe/Berlin' }),
   stage: name(100)
     .optional()
     .describe(`The stage of won deals, whatever the case. Default: any of ${wonStages.join(', ')}.`),
@@ -56,7 +69,7 @@ const agreed = <Shape extends z.ZodRawShape>(
       (query) => {
         const { from, to, timezone } = query as unknown as Choice;
         if (from === undefined || to === undefined) return true;
-        return momentIn(from, timezone) <= momentIn(to, timezone);
+        return epochMsIn(from, timezone) <= epochMsIn(to, timezone);
       },
       { path: ['to'], error: 'must not be before from: nothing lies between them' },
     )

@@ -158,7 +158,7 @@ describe('GET /deals/attribution-insights', () => {
     ['from=2026-02-02&to=2026-02-01', /must not be before from/],
     ['from=2026-02-01T01:00:00Z&to=2026-02-01T01:00:00%2B02:00', /must not be before from/],
     ['model=linear&half_life_days=3', /is for model=time_decay only/],
-    ['timezone=Mars', /must be a time zone such as Europe\/Berlin/],
+    ['timezone=Mars', /must be a name of the IANA time zone database such as Europe\/Berlin/],
     ['model=u_shaped', /first_touch/],
     ['half_life_days=0&model=time_decay', /must be a number from/],
   ])('%s is 400 with what to change', async (query, message) => {

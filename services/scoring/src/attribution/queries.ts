@@ -1,6 +1,6 @@
 // Attribution: computed for each question from the won deals here and the touches in ingest. docs/decisions/0044.
 import {
-  momentIn,
+  epochMsIn,
   routes,
   usualAttributionDays,
   usualHalfLifeDays,
@@ -69,12 +69,9 @@ async function creditedIn(
 }
 
 function rangeOf({ from, to, timezone, stage }: AttributionQuery, now: Date): ClosedRange {
-  const end = to === undefined ? now.toISOString() : momentIn(to, timezone);
-  const beginning =
-    from === undefined
-      ? new Date(Date.parse(end) - usualAttributionDays * dayMs).toISOString()
-      : momentIn(from, timezone);
-  return { from: beginning, to: end, stage };
+  const end = to === undefined ? now.getTime() : epochMsIn(to, timezone);
+  const beginning = from === undefined ? end - usualAttributionDays * dayMs : epochMsIn(from, timezone);
+  return { from: new Date(beginning).toISOString(), to: new Date(end).toISOString(), stage };
 }
 
 function optionsOf({
