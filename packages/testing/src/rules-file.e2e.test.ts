@@ -88,6 +88,7 @@ describe('the example file', () => {
     );
     expect(diff.written).toContain('      Hot: (none) → 50 to open, #e8590c\n');
     expect(diff.written).toContain('account_rulesets: 2 added\n  + ruleset Companies\n');
+    expect(diff.written).toContain('      A company that buys: (none) → 100 to open, #2b8a3e\n');
     expect(diff.written).toContain(
       'account_roll_up: 1 changed\n  ~ roll-up\n      method: (none) → top\n      leads: (none) → 3\n',
     );

@@ -87,6 +87,7 @@ export const provoked: Partial<Record<RouteName, Partial<Record<ProblemCode, Pro
   resetScores: { lead_not_found: noLead },
   getDeal: { deal_not_found: fixed({ parameters: { id: 'No such deal' } }) },
   getAccount: { account_not_found: noId },
+  listAccounts: { level_not_found: fixed({ query: { level: unknown } }) },
   getBuyingCommittee: { account_not_found: fixed({ query: { account_id: unknown } }) },
   createFilter: {
     ...filterProblems((conditions) => ({ body: filterNamed('New', conditions) })),
@@ -167,6 +168,7 @@ export const provoked: Partial<Record<RouteName, Partial<Record<ProblemCode, Pro
   listRuleVersions: { rule_not_found: noId },
   setEngagementLevels: levelProblems,
   setProfileLevels: levelProblems,
+  setAccountLevels: levelProblems,
   setRulesActive: bulkProblems(({ idleRuleId }) => idleRuleId),
   setProfileRulesActive: bulkProblems(({ idleProfileRuleId }) => idleProfileRuleId),
   setAccountRulesActive: bulkProblems(({ idleAccountRuleId }) => idleAccountRuleId),

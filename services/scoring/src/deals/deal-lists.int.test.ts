@@ -138,7 +138,7 @@ describe('GET /leads?score_type=deal', () => {
       status: 400,
       body: {
         code: 'invalid_request',
-        errors: [{ path: 'query.level', message: expect.stringContaining('no levels') }],
+        errors: [{ path: 'query.level', message: expect.stringContaining('must be absent') }],
       },
     });
     expect(await rig.get('/leads?score_type=deal', { ou: otherOuId })).toMatchObject({
