@@ -195,7 +195,7 @@ export const listAttributedDeals = defineRoute({
     ...pageParameters,
   }).refine(({ by, value }) => value === undefined || (by !== undefined && by !== 'untouched'), {
     path: ['value'],
-    error: 'needs by=event_type, by=campaign or by=path',
+    error: 'must come with by=event_type, by=campaign or by=path',
   }),
   responses: { 200: { description: 'Deals', schema: page(creditedDeal) } },
   problems: ['range_too_large'],

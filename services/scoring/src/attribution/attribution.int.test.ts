@@ -248,7 +248,7 @@ describe('GET /deals/attribution-insights/deals', () => {
     async (query) => {
       const { status, text } = await deals(query);
       expect(status).toBe(400);
-      expect(text).toMatch(/needs by=event_type, by=campaign or by=path/);
+      expect(text).toMatch(/must come with by=event_type, by=campaign or by=path/);
     },
   );
 });
