@@ -51,8 +51,8 @@ export {
 } from './following-projection.js';
 export type { StepErrorListener } from './job-step.js';
 export { jobs, type JobKind, type JobsCapability } from './job.js';
-export { cursorBehindJob, findJob, findJobs, jobCollection } from './job-documents.js';
-export { jobAnswer, listedJob, type Job, type JobStep } from './job-model.js';
+export { cursorBehindJob, findJob, findJobs, findListedJobs, jobCollection } from './job-documents.js';
+export { jobAnswer, jobNotFound, type Job, type JobStep } from './job-model.js';
 export { createFoldWatch, type FoldWatch } from './fold-watch.js';
 export type { OpenAggregate } from './open-aggregate.js';
 export { openServicePartition } from './partition.js';

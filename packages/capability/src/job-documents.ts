@@ -14,7 +14,7 @@ import {
   type PageRequest,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import type { Job } from './job-model.js';
+import { listedJob, type Job } from './job-model.js';
 
 export interface AnyWork {
   readonly kind: string;
@@ -56,6 +56,17 @@ export function findJobs(
     request,
     toItem: toJob,
   });
+}
+
+/** The same as GET /jobs shows it at a moment. @throws InvalidCursor */
+export async function findListedJobs(
+  readModel: ReadModel,
+  ouId: string,
+  request: Parameters<typeof findJobs>[2],
+  { service, now }: { readonly service: Parameters<typeof listedJob>[0]; readonly now: Date },
+): Promise<Page<ReturnType<typeof listedJob>>> {
+  const { data, ...page } = await findJobs(readModel, ouId, request);
+  return { ...page, data: data.map((job) => listedJob(service, job, now)) };
 }
 
 /** The cursor with which a list goes on behind a job; the same in the lists of all services. */

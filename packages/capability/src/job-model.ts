@@ -27,7 +27,7 @@ export interface Job<Work> {
   readonly step: number;
   /** Where the next step goes on; null: at the beginning. */
   readonly cursor: string | null;
-  /** What the steps have found out, joined by the kind of job; absent: nothing. */
+  /** The findings of all steps so far, joined by the kind of job; absent: none. */
   readonly found?: JsonValue;
   readonly started_at: string;
   readonly ended_at: string | null;
@@ -44,7 +44,7 @@ export type JobStep =
       readonly done: number;
       /** One for each failed item; the first are kept. */
       readonly errors?: readonly records.JobError[];
-      /** What the step has found out, for the result of the job; recorded with the step. */
+      /** The step's findings for the result of the job; they are recorded with the step. */
       readonly found?: JsonValue;
       /** Sent in the transaction that records the step. */
       readonly commands: readonly OutgoingRecord[];
@@ -120,7 +120,8 @@ type JobDecision =
     };
 
 const nothing: JobDecision = { outcome: 'unanswered', events: [] };
-const jobNotFound: Rejection = {
+/** The refusal of a request that names a job which the OU does not have. */
+export const jobNotFound: Rejection = {
   outcome: 'rejected',
   code: 'job_not_found',
   message: 'There is no job with this id in the organizational unit.',
@@ -239,7 +240,7 @@ export function continuation(
 
 /**
  * Folds an event into a job.
- * @param joined joins what a step has found out to what is known of earlier steps
+ * @param joined joins the findings of a step to those of the steps before it
  */
 export function evolveJob(
   before: Job<unknown> | null,

@@ -53,7 +53,7 @@ export class JobRuns implements EffectWork<readonly ChangedJob[]> {
     for (const { state } of changes) if (state) this.#follow(state);
   }
 
-  /** What the job's next step has come to; null: it is not done, or another owner has taken it. */
+  /** The outcome of the job's next step; null: the step is not done, or another owner has taken it. */
   taken({ job_id, step }: Job<unknown>): JobStep | null {
     const run = this.#runs.get(job_id);
     return run?.step === step ? run.taken : null;

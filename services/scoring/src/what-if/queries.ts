@@ -1,8 +1,8 @@
 // The queries on jobs of the scoring service: a completed what-if has its result.
-import { findJob, findJobs, jobAnswer, listedJob } from '@lead-scoring/capability';
+import { findJob, findListedJobs, jobAnswer, jobNotFound } from '@lead-scoring/capability';
 import { jobNamed, routes, type records } from '@lead-scoring/contracts';
 import { findByIds, type ReadModel } from '@lead-scoring/read-model';
-import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
+import { bindQuery, problem, type BoundQuery } from '@lead-scoring/service';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne } from '../configuration/queries.js';
 import { leadKey, leadOfKey } from '../keys.js';
@@ -17,19 +17,12 @@ export interface JobQueryDependencies {
 
 export function jobQueries({ readModel, configurations, now }: JobQueryDependencies): BoundQuery[] {
   return [
-    bindQuery(routes.listJobs, async ({ query, context: { ouId } }) => {
-      const { data, ...page } = await findJobs(readModel, ouId, query);
-      const asOf = now();
-      return { ...page, data: data.map((job) => listedJob('scoring', job, asOf)) };
-    }),
+    bindQuery(routes.listJobs, ({ query, context: { ouId } }) =>
+      findListedJobs(readModel, ouId, query, { service: 'scoring', now: now() }),
+    ),
     bindQuery(routes.getJob, async ({ params: { id }, context: { ouId } }) => {
       const job = await findJob(readModel, ouId, jobNamed(id).id);
-      if (!job)
-        throw new ProblemError(
-          404,
-          'job_not_found',
-          'There is no job with this id in the organizational unit.',
-        );
+      if (!job) throw problem(jobNotFound.code, jobNotFound.message);
       const answer = jobAnswer('scoring', job, now());
       if (job.status !== 'completed') return answer;
       const found = job.found as unknown as records.WhatIfFound;
