@@ -3,6 +3,7 @@ import type { AttributeFilter } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import {
   createProfileRule,
+  createRule,
   createRuleset,
   deleteRule,
   idOf,
@@ -10,12 +11,25 @@ import {
   updateRuleset,
 } from '../testing/builders.js';
 import type { ReferenceConditions } from './reference-conditions.js';
+import type { ReferenceScoring } from './reference-scoring.js';
 import type { ScoringInMemory } from './scoring-in-memory.js';
 
 /** Conditions, and when facts meet them. */
 export interface MeantConditions<Facts> {
   written: AttributeFilter[];
   meets: (facts: Facts) => boolean;
+}
+
+/** Gives scoring and the plain scoring of events the same one rule: 10 points for a page view. */
+export function rulePageViews(
+  scoring: ScoringInMemory,
+  reference: ReferenceScoring,
+  requested_at: string,
+): void {
+  scoring.command(createRule('view', { requested_at }));
+  reference.rulesets.set('default', { active: true });
+  const view = { id: 'view', ruleset: 'default', event_type: 'Page View', weight: 10, active: true };
+  reference.rules.set('view', view);
 }
 
 /** The number of different conditions that a step names. */

@@ -8,12 +8,13 @@ import { decideDeal } from '../deals/decide.js';
 import { dealScoreOf } from '../deals/lead-deal-score-model.js';
 import type { Deal } from '../deals/state.js';
 import type { LeadCause } from '../scores/messages.js';
-import { createRule, deleted, idOf, ingested, resetScores } from '../testing/builders.js';
+import { deleted, idOf, ingested, resetScores } from '../testing/builders.js';
 import { keyOf } from '../testing/deal-builders.js';
 import {
   createRuleStep,
   isRuleStep,
   RulePlay,
+  rulePageViews,
   ruleSteps,
   Tally,
   type MeantConditions,
@@ -206,10 +207,7 @@ class Play {
     decide = decideDeal,
   ) {
     this.#deals = new DealsInMemory(this.#scoring, decide);
-    this.#scoring.command(createRule('view', { requested_at: this.#tick() }));
-    this.#engagement.rulesets.set('default', { active: true });
-    const view = { id: 'view', ruleset: 'default', event_type: 'Page View', weight: 10, active: true };
-    this.#engagement.rules.set('view', view);
+    rulePageViews(this.#scoring, this.#engagement, this.#tick());
     this.#rules = new RulePlay({
       scoring: this.#scoring,
       reference: this.#reference.rules,

@@ -6,20 +6,13 @@ import { profileOf } from '@lead-scoring/scoring-domain';
 import { isFullSize } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import type { LeadCause } from '../scores/messages.js';
-import {
-  addMapping,
-  createRule,
-  deleted,
-  idOf,
-  ingested,
-  removeMapping,
-  resetScores,
-} from '../testing/builders.js';
+import { addMapping, deleted, idOf, ingested, removeMapping, resetScores } from '../testing/builders.js';
 import { createDecay } from '../testing/decay-builders.js';
 import {
   createRuleStep,
   isRuleStep,
   RulePlay,
+  rulePageViews,
   ruleSteps,
   Tally,
   type MeantConditions,
@@ -184,10 +177,7 @@ class Play {
   #answers: { lead: string; at: string; said: Said }[] = [];
 
   constructor(private readonly tally: Tally) {
-    this.#scoring.command(createRule('view', { requested_at: this.#tick() }));
-    this.#engagement.rulesets.set('default', { active: true });
-    const view = { id: 'view', ruleset: 'default', event_type: 'Page View', weight: 10, active: true };
-    this.#engagement.rules.set('view', view);
+    rulePageViews(this.#scoring, this.#engagement, this.#tick());
     // Its ticks are decided before the events of a batch.
     const requested_at = this.#tick();
     const decay = {
