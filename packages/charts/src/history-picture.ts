@@ -46,7 +46,7 @@ export function renderScoreHistory(history: DrawnHistory, width: number): string
   });
 }
 
-/** Whose score it is, the score now, and the time that the picture is about. */
+/** The heading: the name of the lead, its score now, and the days or hours that the picture shows. */
 function header(
   { kind, lead_name, level, points, score_before, granularity, timezone }: DrawnHistory,
   { margin, width }: { margin: number; width: number },

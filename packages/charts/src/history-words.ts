@@ -17,7 +17,7 @@ export function historyTitle({ kind, points }: DrawnHistory, name: string): stri
   return `${kind} of ${isolated(name)}, ${rangeOfLabels(points)}`;
 }
 
-/** The course, what was given and taken, the level and the levels, and the scores of some hours or days. */
+/** The picture as a text: the first and the last score, the points added and taken away, the levels, and the scores of some hours or days. */
 export function historyInWords(history: DrawnHistory): string {
   const { score_before, points, timezone, granularity } = history;
   const scores = [score_before, ...points.map(({ score }) => score)];
@@ -38,7 +38,7 @@ export function historyInWords(history: DrawnHistory): string {
     .join(' ');
 }
 
-/** What was given and taken over the whole time. */
+/** The points added and the points taken away over all hours or days. */
 export function movesOf(points: readonly HistoryPoint[]): { added: number; taken: number } {
   return points.reduce((sum, { added, taken }) => ({ added: sum.added + added, taken: sum.taken + taken }), {
     added: 0,

@@ -1,4 +1,4 @@
-// What pages and pictures of scores are made of: markup that is escaped by construction, words, colours and plots; and pictures.
+// The parts of pages and pictures of scores: escaped markup, words, colours and plots; and the pictures themselves.
 export { compactNumber, percent } from './axis.js';
 export { courseInWords } from './course-words.js';
 export { renderScoreHistory } from './history-picture.js';

@@ -20,7 +20,7 @@ export interface HistoryPoint {
 }
 
 export interface DrawnHistory {
-  /** What the score is called: `Lead score`. */
+  /** The name of the kind of score: `Lead score`. */
   kind: string;
   lead_name: string;
   granularity: 'hour' | 'day';

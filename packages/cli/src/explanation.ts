@@ -24,7 +24,7 @@ export function explanation(answer: Explanation): string {
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-/** What a score is given for; nothing for the engagement score, which is the usual one. */
+/** The end of the headline that names the kind of score; empty for the engagement score, which is the default. */
 function givenFor({ score_type, account }: Explanation): string {
   switch (score_type) {
     case undefined:

@@ -27,8 +27,8 @@ export interface HistoryReadingOptions {
 const recordsPerSlice = 250;
 
 /**
- * The wanted records of one partition, in their order, a few hundred at a time. The next fetch is under way meanwhile. A record that cannot be decoded is passed over: the live
- * work has set it aside as well.
+ * The wanted records of one partition, in their order, at most 250 at a time, while the next fetch is under way. A record that cannot
+ * be decoded is left out: the live work has made it a dead letter.
  * @param range from one offset up to another, the second exclusive
  * @throws EventLogUnavailable; the signal's reason once it is aborted
  */

@@ -125,7 +125,7 @@ const mover = z.strictObject({
 });
 export type FoundMover = z.infer<typeof mover>;
 
-/** What a step has found out of a group of leads. */
+/** The findings of a step about a group of leads. */
 const whatIfFound = z.strictObject({
   leads: count,
   rising: count,
@@ -137,7 +137,7 @@ const whatIfFound = z.strictObject({
 });
 export type WhatIfFound = z.infer<typeof whatIfFound>;
 
-/** What the jobs of the scoring service are to do. */
+/** The parameters and the plan of each kind of job of the scoring service. */
 export const scoringWork = z.discriminatedUnion('kind', [whatIfWork]);
 export const scoringJobs = jobRecords('scoring', scoringWork, whatIfFound);
 

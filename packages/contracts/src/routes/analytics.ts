@@ -1,4 +1,4 @@
-// Leads that stand out: by their scores, and by what they gained lately.
+// The leads with the highest scores, and the leads whose scores rose most in the last hours.
 import { z } from 'zod';
 import { integerParameter, page, pageParameters, time } from '../common.js';
 import { anyLeadScoreType } from './account-scores.js';

@@ -59,7 +59,7 @@ const choice = {
 
 type Choice = z.infer<z.ZodObject<typeof choice>>;
 
-/** What the fields of a query have to agree on. */
+/** Adds the checks that concern several fields of a query. */
 const agreed = <Shape extends z.ZodRawShape>(
   shape: Shape,
 ): z.ZodObject<typeof choice & Shape, z.core.$strict> =>

@@ -1,4 +1,4 @@
-// Who of an account takes part in a purchase: its leads by role, how engaged each is, and which roles are missing.
+// The buying committee of an account: its leads by role, the engagement of each, and the roles that no lead has.
 import { z } from 'zod';
 import { id, integerParameter, score, time } from '../common.js';
 import { accountIdentity } from '../vocabulary/accounts.js';

@@ -55,7 +55,7 @@ export const awaitVisible = defineRoute({
 /** Leads in one question about touches. */
 export const maximumTouchLeads = 100;
 
-/** Asks ingest for what events of some leads say that attribution needs. Events that carry a deal are left out. */
+/** Asks ingest for the type, time, campaign and path of events of some leads, for attribution. Events that carry a deal are left out. */
 export const listTouches = defineRoute({
   name: 'listTouches',
   method: 'POST',

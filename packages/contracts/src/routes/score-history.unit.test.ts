@@ -1,4 +1,4 @@
-// What a history can be asked for, and what a refusal says.
+// The queries that score-history takes and refuses, and the messages of the refusals.
 import { describe, expect, test } from '@jest/globals';
 import { drawScoreHistory, getScoreHistory } from './score-history.js';
 

@@ -10,7 +10,7 @@ export const attributionModels = [
 ] as const;
 export type AttributionModel = (typeof attributionModels)[number];
 
-/** What credit is summed up by. */
+/** The fields of touches by which credit is summed up. */
 export const attributionDimensions = ['event_type', 'campaign', 'path'] as const;
 export type AttributionDimension = (typeof attributionDimensions)[number];
 
