@@ -18,17 +18,23 @@ export function worstTexts(length: number): Record<string, string> {
 }
 
 /**
- * Milliseconds of processor time, the minimum of at most ten runs: other processes make a run longer, never shorter.
- * @param enough a run below this time ends the measurement, and so does a run of twenty times this time
+ * The limit for 100 KB, in milliseconds of processor time. A linear reading takes some tens of milliseconds even on a busy
+ * machine and a quadratic one takes seconds, so the limit tells the two apart and measures no speed.
  */
-export function processorTimeOf(run: () => void, enough: number): number {
+export const longestLinearMs = 500;
+
+/**
+ * Milliseconds of processor time, the minimum of at most ten runs: other processes make a run longer, never shorter.
+ * A run below the limit of a linear reading ends the measurement, and so does a run of twenty times the limit.
+ */
+export function processorTimeOf(run: () => void): number {
   let least = Infinity;
-  for (let attempt = 0; attempt < 10 && least > enough; attempt += 1) {
+  for (let attempt = 0; attempt < 10 && least > longestLinearMs; attempt += 1) {
     const before = process.cpuUsage();
     run();
     const { user, system } = process.cpuUsage(before);
     least = Math.min(least, (user + system) / 1_000);
-    if (least > 20 * enough) break;
+    if (least > 20 * longestLinearMs) break;
   }
   return least;
 }
