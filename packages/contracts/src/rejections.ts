@@ -77,6 +77,7 @@ export const problemTypes = {
   // Conflicts with the present state
   duplicate_name: { status: 409, title: 'The name is taken' },
   duplicate_mapping: { status: 409, title: 'The field is read from this place already' },
+  already_merged: { status: 409, title: 'The account was merged already' },
   last_org_unit: { status: 409, title: 'The last organizational unit stays' },
   limit_reached: { status: 409, title: 'No more of these can be created' },
   channel_signs_nothing: { status: 409, title: 'The channel is no webhook and signs nothing' },

@@ -37,6 +37,7 @@ export const explanationReads = {
     AccountRulesActivationChanged: 'taken',
     AccountRollUpSet: 'taken',
     AccountLevelsSet: 'taken',
+    AccountsMerged: 'taken',
     LeadContributed: 'taken',
     AccountScored: 'taken',
     ProfileLevelsSet: 'taken',

@@ -47,6 +47,7 @@ export const configurationRecords: {
   AccountRulesActivationChanged: records.accountRulesActivationChanged,
   AccountRollUpSet: records.accountRollUpSet,
   AccountLevelsSet: records.accountLevelsSet,
+  AccountsMerged: records.accountsMerged,
   ProfileLevelsSet: records.profileLevelsSet,
   ScoringGridSet: records.scoringGridSet,
   FilterCreated: records.filterCreated,

@@ -130,6 +130,7 @@ export function evolveConfiguration(
     case 'AccountRulesActivationChanged':
     case 'AccountRollUpSet':
     case 'AccountLevelsSet':
+    case 'AccountsMerged':
       return { ...withAccountEvent(configuration, event), version };
     case 'FilterCreated':
     case 'FilterUpdated':

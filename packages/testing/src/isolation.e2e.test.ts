@@ -233,6 +233,12 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listAccounts: [empty(({ mark }) => ({ query: { q: mark } }))],
   getAccount: [missing(({ accountId }) => ({ parameters: { id: accountId } }))],
   getBuyingCommittee: [missing(({ accountId }) => ({ query: { account_id: accountId } }))],
+  mergeAccounts: [
+    missing(({ accountId, idleAccountId }) => ({
+      parameters: { id: accountId },
+      body: { target_id: idleAccountId },
+    })),
+  ],
   testEngagementRules: [
     missing(({ leadId }) => ({ body: { lead_id: leadId, events: [{ event_type: 'Page View' }] } })),
     ...(['ruleset_id', 'replaces'] as const).map((field) =>

@@ -34,6 +34,8 @@ export interface Unit {
   accountRuleId: string;
   /** The account of the lead. */
   accountId: string;
+  /** The account of the idle lead. */
+  idleAccountId: string;
   mappingId: string;
   idleMappingId: string;
   idleRuleId: string;
@@ -229,6 +231,10 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listAccounts: () => ({}),
   getAccount: ({ accountId }) => ({ parameters: { id: accountId } }),
   getBuyingCommittee: ({ accountId }) => ({ query: { account_id: accountId } }),
+  mergeAccounts: ({ idleAccountId, accountId }) => ({
+    parameters: { id: idleAccountId },
+    body: { target_id: accountId },
+  }),
   testEngagementRules: ({ leadId, rulesetId, ruleId, eventType, mark }) => ({
     body: {
       lead_id: leadId,
@@ -464,12 +470,19 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
   const { id: idleDecayId } = await decay(`Idle decay ${mark}`);
   const event = eventOf(mark);
   const idleAlias = `idle.${event.alias}`;
+  const idleAccount = { account_kind: 'named', account_key: `Idle account ${mark}` } as const;
   const { position } = await made<{ position: string }>(
     'ingest',
     {
       body: [
         { ...event, event_type: eventType },
         { ...event, alias: idleAlias, event_type: eventType },
+        {
+          ...event,
+          alias: `merged.${event.alias}`,
+          event_type: eventType,
+          metadata: { ...event.metadata, account: idleAccount.account_key },
+        },
       ],
     },
     unit,
@@ -505,16 +518,18 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     return (answer.body as { score?: number }).score === 6;
   });
   const accountId = accountIdOf(unit, { account_kind: 'domain', account_key: 'example.com' });
-  await eventually('the account has its leads', async () => {
-    const answer = await send(
-      system,
-      'getAccount',
-      { parameters: { id: accountId } },
-      { headers: { 'x-ou-id': unit } },
-    );
-    if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
-    return true;
-  });
+  const idleAccountId = accountIdOf(unit, idleAccount);
+  for (const id of [accountId, idleAccountId])
+    await eventually('the account has its leads', async () => {
+      const answer = await send(
+        system,
+        'getAccount',
+        { parameters: { id } },
+        { headers: { 'x-ou-id': unit } },
+      );
+      if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+      return true;
+    });
   const share = () => made<{ token: string }>('createShare', { parameters: { id: leadId } }, unit);
   await share();
   const listed = await made<{ data: { id: string }[] }>('listShares', { parameters: { id: leadId } }, unit);
@@ -575,6 +590,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     accountRulesetId: accountRuleset.id,
     accountRuleId: accountRule.id,
     accountId,
+    idleAccountId,
     mappingId: (await mapping('keyword')).id,
     idleMappingId: (await mapping('idle')).id,
     idleRuleId: idleRule.id,

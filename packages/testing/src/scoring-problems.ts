@@ -88,6 +88,16 @@ export const provoked: Partial<Record<RouteName, Partial<Record<ProblemCode, Pro
   getDeal: { deal_not_found: fixed({ parameters: { id: 'No such deal' } }) },
   getAccount: { account_not_found: noId },
   listAccounts: { level_not_found: fixed({ query: { level: unknown } }) },
+  mergeAccounts: {
+    account_not_found: ({ accountId }) => ({
+      parameters: { id: unknown },
+      body: { target_id: accountId },
+    }),
+    already_merged: ({ accountId }) => ({
+      parameters: { id: accountId },
+      body: { target_id: accountId },
+    }),
+  },
   getBuyingCommittee: { account_not_found: fixed({ query: { account_id: unknown } }) },
   createFilter: {
     ...filterProblems((conditions) => ({ body: filterNamed('New', conditions) })),

@@ -1,4 +1,5 @@
 // The gateway over HTTP, on real Kafka, registry and MongoDB: the answers of each kind of route, by caller.
+import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodePosition, problem, routeDeclarations, routes, type records } from '@lead-scoring/contracts';
@@ -262,6 +263,42 @@ describe('commands', () => {
   test('a rejection has the status of its code', async () => {
     rig.scoringReplies(() => ({ outcome: 'rejected', code: 'duplicate_name', message: 'Taken.' }));
     expectProblem(await rig.call('POST', '/rulesets', { body: ruleset }), 409, 'duplicate_name');
+  });
+
+  test('a merge of accounts is looked up in scoring first, and goes to the OU with both accounts and what it moves', async () => {
+    const [id, target_id] = [randomUUID(), randomUUID()];
+    const plan = {
+      source: { account_id: id, account_kind: 'domain', account_key: 'acme.com' },
+      target: { account_id: target_id, account_kind: 'named', account_key: 'Crm-17' },
+      leads_reassigned: 3,
+      deals_reassigned: 1,
+    };
+    rig.ownerAnswers((_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(plan));
+    });
+    const result = { leads_reassigned: 3, deals_reassigned: 1 };
+    rig.scoringReplies(() => ({ outcome: 'done', result }));
+    const merge = () =>
+      rig.call('POST', `/accounts/${id.toUpperCase()}/merge`, {
+        body: { target_id: target_id.toUpperCase() },
+      });
+    expect(await merge()).toMatchObject({ status: 200, body: result });
+    expect(rig.forwarded.at(-1)?.url).toBe(`/internal/account-merge/${id}?target_id=${target_id}`);
+    expect(rig.commands.at(-1)).toMatchObject({
+      type: 'MergeAccounts',
+      key: ouId,
+      payload: { ou_id: ouId, ...plan },
+    });
+    rig.scoringReplies(() => ({ outcome: 'rejected', code: 'already_merged', message: 'Merged.' }));
+    expectProblem(await merge(), 409, 'already_merged');
+    const before = rig.commands.length;
+    rig.ownerAnswers((req, res) => {
+      const missing = { type: 'x', title: 'x', status: 404, detail: 'None.', code: 'account_not_found' };
+      const body = { ...missing, request_id: req.headers['x-request-id'] };
+      res.writeHead(404, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    });
+    expectProblem(await merge(), 404, 'account_not_found');
+    expect(rig.commands).toHaveLength(before);
   });
 
   test('a command that its owner cannot decide on becomes a dead letter, and its caller gets an answer at once', async () => {

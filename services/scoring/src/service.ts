@@ -1,6 +1,7 @@
 // The scoring service's table of contents: its capabilities, in the order in which they fold, and the limits of a batch.
 import { capabilitiesOf } from '@lead-scoring/capability';
 import { accountPolicy } from './accounts/capability.js';
+import { accountMovePolicy } from './accounts/account-moves.js';
 import { configurationHistory } from './configuration-changes/capability.js';
 import { scoringConfiguration } from './configuration/capability.js';
 import { decayTick, type DecayDependencies } from './decays/capability.js';
@@ -29,11 +30,12 @@ export function scoringService({ cachedLeads, partitions, decay, jobs, ...depend
     // After the scores: a reset and a tick of one lead in one batch are decided in this order.
     decayTick({ leads, configurations, ...decay }),
     dealScorePolicy({ leads }),
+    accountMovePolicy({ leads, configurations }),
     leads,
     movedLeads,
     dealAggregate({ configurations }),
     ignoredDealsProjection,
-    accountPolicy({ configurations }),
+    accountPolicy({ configurations, onError: decay.onError }),
     scoringJobs({ configurations, ...jobs }),
   ] as const;
   return capabilitiesOf('scoring', capabilities, {

@@ -2,7 +2,7 @@
 // on the scores of accounts.
 import { z } from 'zod';
 import { id, score, time } from '../common.js';
-import { accountIdentity, accountValues, rollUp } from '../vocabulary/accounts.js';
+import { accountIdentity, accountValues, accountReference, rollUp } from '../vocabulary/accounts.js';
 import { happened, requested } from '../vocabulary/actor.js';
 import { createProfileRule, profileRuleCreated } from './profile-scoring.js';
 import { defineRecord, type PayloadOf } from './record.js';
@@ -49,6 +49,79 @@ export const setAccountLevels = defineRecord({
   schema: setEngagementLevels.schema,
 });
 export type SetAccountLevels = PayloadOf<typeof setAccountLevels>;
+
+/** What a merge moves, as of the request: the leads of the source, and the deals that they have named. */
+const reassigned = {
+  leads_reassigned: z.int().min(0),
+  deals_reassigned: z.int().min(0),
+};
+
+export const mergeAccounts = defineRecord({
+  type: 'MergeAccounts',
+  topic: 'scoring.commands',
+  key: 'ou_id',
+  description: 'Make two accounts one: whatever belongs to the source, now or later, belongs to the target.',
+  schema: z.strictObject({
+    ou_id: id,
+    source: accountReference,
+    target: accountReference,
+    ...reassigned,
+    ...requested,
+  }),
+});
+export type MergeAccounts = PayloadOf<typeof mergeAccounts>;
+
+/** Leads of a merged account in one step of moving them. */
+export const maximumMovedLeads = 500;
+
+export const moveAccountLeads = defineRecord({
+  type: 'MoveAccountLeads',
+  topic: 'scoring.commands',
+  key: 'account_id',
+  description:
+    'One step of moving the leads of a merged account: at most 500 of them are told where they belong now. Ends by sending itself the next step.',
+  schema: z.strictObject({
+    ou_id: id,
+    account_id: id,
+    version: z.int().min(1).describe('The version of the configuration that has the merge.'),
+    after: id.nullable().describe('The lead after which to begin; null: at the first.'),
+    until: time.describe('How long a step waits for the publication of that version.'),
+  }),
+});
+export type MoveAccountLeads = PayloadOf<typeof moveAccountLeads>;
+
+export const moveLeadToAccount = defineRecord({
+  type: 'MoveLeadToAccount',
+  topic: 'scoring.commands',
+  key: 'lead_id',
+  description:
+    'The lead counts in another account now, if it is still in the one that was merged. Sent by the partition of that account.',
+  mayWait: true,
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id,
+    from: id.describe('The merged account.'),
+    to: accountReference,
+    decided_at: time,
+  }),
+});
+export type MoveLeadToAccount = PayloadOf<typeof moveLeadToAccount>;
+
+export const accountsMerged = defineRecord({
+  type: 'AccountsMerged',
+  topic: 'scoring.events',
+  key: 'ou_id',
+  description:
+    'Two accounts are one: the leads of the source count in the target from now on, each with a LeadContributed of its own that follows.',
+  schema: z.strictObject({
+    ou_id: id,
+    source: accountReference,
+    target: accountReference,
+    ...reassigned,
+    ...happened,
+  }),
+});
+export type AccountsMerged = PayloadOf<typeof accountsMerged>;
 
 /** What the decision on a lead tells the account's partition; one for each lead and batch. */
 export const contributeToAccount = defineRecord({
@@ -220,6 +293,10 @@ export const accountScoringRecords = [
   setAccountRulesActive,
   setAccountRollUp,
   setAccountLevels,
+  mergeAccounts,
+  moveAccountLeads,
+  moveLeadToAccount,
+  accountsMerged,
   contributeToAccount,
   accountRuleCreated,
   accountRuleUpdated,

@@ -17,7 +17,7 @@ import { accountIdentity, accountLimits, rollUp } from '../vocabulary/accounts.j
 import { profileValue } from '../vocabulary/profile.js';
 import { leadLevel } from './leads.js';
 import { heldByRulesets } from './profile-scoring.js';
-import { defineRoute, viewer } from './route.js';
+import { defineRoute, editor, viewer } from './route.js';
 
 const shared = { owner: 'scoring', kind: 'query', access: viewer, tag: 'Accounts' } as const;
 
@@ -87,6 +87,7 @@ export const getAccount = defineRoute({
   method: 'GET',
   path: '/accounts/{id}',
   summary: 'An account, its score and why it has it',
+  description: 'The id of an account that was merged answers the account into which it was merged.',
   parameters: z.strictObject({ id }),
   responses: {
     200: {
@@ -129,3 +130,30 @@ export const getAccount = defineRoute({
   problems: ['account_not_found'],
 });
 export type AccountWithReasons = z.infer<(typeof getAccount)['responses'][200]['schema']>;
+
+export const mergeAccounts = defineRoute({
+  owner: 'scoring',
+  kind: 'command',
+  access: editor,
+  tag: 'Accounts',
+  name: 'mergeAccounts',
+  method: 'POST',
+  path: '/accounts/{id}/merge',
+  summary: 'Make an account part of another',
+  description:
+    'The leads of the account move to the target within moments, and later events that name the account, or come from its domain, count in the target. The fields of the target stay its own. The points of the target follow from all of its leads; no trigger fires because of the move. A merge that is asked for again answers as the first time. Merges are kept for ever.',
+  parameters: z.strictObject({ id }),
+  body: z.strictObject({ target_id: id }).meta({ id: 'AccountMergeForm' }),
+  responses: {
+    200: {
+      description: 'What the target gets, as of the request',
+      schema: z
+        .strictObject({
+          leads_reassigned: z.int().min(0).describe('Leads of the account.'),
+          deals_reassigned: z.int().min(0).describe('Deals that events of these leads have named.'),
+        })
+        .meta({ id: 'AccountMerge' }),
+    },
+  },
+  problems: ['account_not_found', 'already_merged', 'limit_reached'],
+});

@@ -59,6 +59,7 @@ export const routes = {
   listScoreGains: analytics.listScoreGains,
   listAccounts: accounts.listAccounts,
   getAccount: accounts.getAccount,
+  mergeAccounts: accounts.mergeAccounts,
   getBuyingCommittee: buyingCommittee.getBuyingCommittee,
   createShare: shares.createShare,
   listShares: shares.listShares,

@@ -1,6 +1,7 @@
 // Routes between the services. They are on the internal query port only and in no public document.
 import { z } from 'zod';
 import { id, time, wholeNumber } from '../common.js';
+import { accountReference } from '../vocabulary/accounts.js';
 import { attributionLimits, touchLimits } from '../vocabulary/attribution.js';
 import { defineRoute, viewer } from './route.js';
 
@@ -92,4 +93,30 @@ export const listTouches = defineRoute({
     },
   },
   problems: [],
+});
+
+/** Asks scoring for the two accounts of a merge, before the merge is asked for. */
+export const planAccountMerge = defineRoute({
+  name: 'planAccountMerge',
+  method: 'GET',
+  path: '/internal/account-merge/{id}',
+  owner: 'scoring',
+  kind: 'query',
+  access: viewer,
+  tag: 'Accounts',
+  summary: 'The accounts of a merge, and what it moves',
+  parameters: z.strictObject({ id }),
+  query: z.strictObject({ target_id: id }),
+  responses: {
+    200: {
+      description: 'The accounts; of a source that was merged already, what that merge moved',
+      schema: z.strictObject({
+        source: accountReference,
+        target: accountReference,
+        leads_reassigned: z.int().min(0),
+        deals_reassigned: z.int().min(0),
+      }),
+    },
+  },
+  problems: ['account_not_found'],
 });

@@ -1,6 +1,6 @@
 // Accounts: the companies that leads belong to. Their ids, the roll-up of their leads' scores, and the values that events give.
 import { z } from 'zod';
-import { wholeNumber } from '../common.js';
+import { id, wholeNumber } from '../common.js';
 import { nameBasedId } from './identity.js';
 import { profileChange } from './profile.js';
 
@@ -32,6 +32,13 @@ export interface AccountIdentity {
 export function accountIdOf(ouId: string, { account_kind, account_key }: AccountIdentity): string {
   return nameBasedId(ouId, `account:${account_kind}:${account_key}`);
 }
+
+/** An account in records: its id beside what it is made of. */
+export const accountReference = z.strictObject({ account_id: id, ...accountIdentity });
+export type AccountReference = z.infer<typeof accountReference>;
+
+/** The most merges of accounts in an OU: their table is looked up whenever a lead names an account. */
+export const maximumAccountMerges = 5_000;
 
 export const rollUpMethods = ['none', 'sum', 'mean', 'max', 'top'] as const;
 

@@ -9,6 +9,8 @@ import { actedBy, type Actor } from './actor.js';
 const askedForByNobody = [
   'IngestEvents',
   'LinkAlias',
+  'MoveAccountLeads',
+  'MoveLeadToAccount',
   'RememberEvents',
   'RequestNotification',
   'RecordAttempt',

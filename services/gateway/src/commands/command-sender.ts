@@ -7,6 +7,7 @@ import { tokenSecretId } from '../credentials/derived-secrets.js';
 import { asLogProblem } from '../edge/log-problem.js';
 import type { CommandSignature, TokenSecrets } from '../identity/command-signature.js';
 import type { RateLimit } from '../identity/messages.js';
+import type { AccountMergePlan } from '../reads/account-merge.js';
 import type { Forwarder } from '../reads/forward.js';
 import type { CommandRequest, CommandContent } from './command-request.js';
 import type { BuiltCommand, CommandInput } from './command-building.js';
@@ -25,6 +26,8 @@ export interface CommandSenderDependencies {
   replyTimeoutMs: number;
   /** The lead that an id names. */
   namedLead: Forwarder['namedLead'];
+  /** The accounts of a merge. */
+  accountMerge: Forwarder['accountMerge'];
 }
 
 export type CommandBuilder = (input: CommandInput<never>) => BuiltCommand;
@@ -63,7 +66,7 @@ export class CommandSender {
     content: CommandContent,
     firstMadeWith: string | undefined,
   ): Promise<CommandOutcome> {
-    const attempts = this.#attemptsFor(request, content, firstMadeWith);
+    const attempts = this.#attemptsFor(request, content, firstMadeWith, await this.#merge(request, content));
     const outcome = await this.#sendAbout(content.parameters, attempts);
     if (outcome.reply.outcome !== 'rejected' || outcome.reply.code !== 'lead_not_found') return outcome;
     const named = await this.#withNamedLeads(content.parameters, request);
@@ -74,6 +77,7 @@ export class CommandSender {
     request: CommandRequest,
     content: CommandContent,
     firstMadeWith: string | undefined,
+    accountMerge: AccountMergePlan | undefined,
   ): Attempts {
     const { tokenSecrets, standardRateLimit, sealing, appUrl } = this.dependencies;
     const { caller, commandId, ouId } = request;
@@ -93,9 +97,19 @@ export class CommandSender {
         standardRateLimit,
         sealing,
         appUrl,
+        accountMerge,
       },
       secrets: firstInForce(tokenSecrets, firstMadeWith),
     };
+  }
+
+  async #merge(
+    { req, ouId }: CommandRequest,
+    { parameters, body }: CommandContent,
+  ): Promise<AccountMergePlan | undefined> {
+    if (this.route.name !== 'mergeAccounts' || ouId === undefined) return undefined;
+    const { target_id } = body as { target_id: string };
+    return this.dependencies.accountMerge(String(parameters.id), target_id, req, ouId);
   }
 
   /** A repeat uses the token secret of the first request, as long as that is in force. */

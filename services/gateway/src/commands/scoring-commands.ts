@@ -53,6 +53,11 @@ export const scoringCommands = {
   setAccountRollUp: (input) =>
     command(records.setAccountRollUp, ouOf(input), { ...inUnit(input), roll_up: input.body.roll_up }),
 
+  mergeAccounts: (input) => {
+    if (!input.accountMerge) throw new Error('a merge of accounts was not looked up');
+    return command(records.mergeAccounts, ouOf(input), { ...inUnit(input), ...input.accountMerge });
+  },
+
   addProfileMapping: (input) =>
     command(records.addProfileMapping, ouOf(input), {
       ...inUnit(input),

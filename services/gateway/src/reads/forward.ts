@@ -26,6 +26,7 @@ import type { Request, Response } from 'express';
 import { roleOf } from '../credentials/authenticate.js';
 import type { GatewayRequest } from '../edge/request.js';
 import { problem } from '../problem.js';
+import { accountMerge, type AccountMergePlan } from './account-merge.js';
 import { jobList, JobListRefused } from './job-list.js';
 import { namedLead, withNamedLeads } from './named-leads.js';
 import { Owners, type Ask, type Owner, type OwnerAnswer, type OwnersOptions } from './owners.js';
@@ -38,6 +39,8 @@ export interface Forwarder {
   namedLead(leadId: string, req: Request, ouId: string): Promise<string>;
   /** The event types that have come in, from ingest. */
   eventTypes(req: Request, ouId: string): Promise<string[]>;
+  /** The accounts of a merge, from scoring. @throws ProblemError 404 when there is no such account */
+  accountMerge(accountId: string, targetId: string, req: Request, ouId: string): Promise<AccountMergePlan>;
 }
 
 export interface ForwarderOptions extends OwnersOptions {
@@ -57,6 +60,8 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
           const answer = await owners.askAs(claimsOf(req, ouId))('ingest', path);
           return responses[200].schema.parse(await answer.body.json());
         },
+        accountMerge: (accountId, targetId, req, ouId) =>
+          accountMerge(accountId, targetId, owners.askAs(claimsOf(req, ouId))),
       },
       stop: () => owners.close(),
     });

@@ -39,6 +39,7 @@ export const firingReads = {
     AccountRulesActivationChanged: 'ignored',
     AccountRollUpSet: 'ignored',
     AccountLevelsSet: 'ignored',
+    AccountsMerged: 'ignored',
     LeadContributed: 'ignored',
     // Triggers by account score are a capability of their own.
     AccountScored: 'ignored',

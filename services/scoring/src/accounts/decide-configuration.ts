@@ -1,7 +1,8 @@
-// Decides on the roll-up and the levels of an OU's accounts, and on switching its account rules: pure; time and ids come with the command.
-import type { records, RollUp } from '@lead-scoring/contracts';
+// Decides on the roll-up and the levels of an OU's accounts, on merges of accounts, and on switching account rules: pure; time and ids come
+// with the command.
+import { maximumAccountMerges, type records, type RollUp } from '@lead-scoring/contracts';
 import { defaultRollUp, noAccounts, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { done } from '../configuration/decision-model.js';
+import { done, limitReached } from '../configuration/decision-model.js';
 import { switchRules } from '../configuration/decide-switch.js';
 import type { ConfigurationDecision } from '../configuration/messages.js';
 import { decideLevels } from '../levels/decide.js';
@@ -27,7 +28,48 @@ export function decideAccountConfiguration(
         kind: 'account-level',
         event: (set) => ({ type: 'AccountLevelsSet', payload: set }),
       });
+    case 'MergeAccounts':
+      return mergeAccounts(payload, configuration);
   }
+}
+
+/** The target of the event is the account into which the target was merged itself, where it was. */
+function mergeAccounts(
+  { ou_id, source, target, leads_reassigned, deals_reassigned, requested_at: at }: records.MergeAccounts,
+  { accounts: { merged } = noAccounts }: ScoringConfiguration,
+): ConfigurationDecision {
+  const known = merged.get(source.account_id);
+  const meant = merged.get(target.account_id)?.target ?? target;
+  if (known && known.target.account_id === meant.account_id) return done();
+  if (known)
+    return alreadyMerged(
+      `The account was merged into the account ${known.target.account_id}, and is no account any more. Merge that one.`,
+    );
+  if (meant.account_id === source.account_id)
+    return alreadyMerged('The two accounts are one already. Choose another account as target_id.');
+  if (merged.size >= maximumAccountMerges)
+    return limitReached(
+      `At most ${String(maximumAccountMerges)} accounts of an organizational unit can be merged into others.`,
+    );
+  return done({
+    type: 'AccountsMerged',
+    payload: { ou_id, source, target: meant, leads_reassigned, deals_reassigned, at },
+  });
+}
+
+function alreadyMerged(message: string): ConfigurationDecision {
+  return { outcome: 'rejected', code: 'already_merged', message };
+}
+
+/** The answer of the route that merges accounts: that of the first time. */
+export function mergeResult(
+  { source }: Pick<records.MergeAccounts, 'source'>,
+  { accounts: { merged } = noAccounts }: ScoringConfiguration,
+) {
+  const known = merged.get(source.account_id);
+  if (!known) throw new Error('a decided merge is not in the state');
+  const { leads_reassigned, deals_reassigned } = known;
+  return { leads_reassigned, deals_reassigned };
 }
 
 function setRollUp(

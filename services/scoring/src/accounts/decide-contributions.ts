@@ -1,7 +1,6 @@
 // Decides what the leads of a batch contribute to their accounts: pure. At most one contribution for each lead and batch, and none
 // where nothing has changed. Each is recorded, and sent to the partition of the account.
 import {
-  accountIdOf,
   accountLimits,
   withLeadFields,
   type AccountIdentity,
@@ -14,6 +13,7 @@ import { withAliases } from '@lead-scoring/scoring-domain';
 import type { LeadCause, ScoreEvent } from '../scores/messages.js';
 import { isNewerValue, type LeadAccount } from './contribution-model.js';
 import { accountOfAliases, namedAccountIn } from './identity-model.js';
+import { accountMeant, type MergedAccounts } from './merge-model.js';
 import type { ContributionEvent } from './messages.js';
 
 /** The parts of a lead that its contribution is made of. */
@@ -29,6 +29,8 @@ export interface ContributionSources {
   /** Whether the OU has account scoring. */
   contributes: (ouId: string) => boolean;
   versionOf: (ouId: string) => number;
+  /** The accounts of the OU that were merged into others. */
+  mergedOf: (ouId: string) => MergedAccounts;
   /** The lead before the batch; null for a lead that does not exist. */
   leadBefore: (ouId: string, leadId: string) => ContributingLead | null;
 }
@@ -57,7 +59,11 @@ export function contributionsOf(
     const name = `${ou_id}/${lead_id}`;
     let change = changes.get(name);
     if (!change) {
-      change = new LeadChange({ ou_id, lead_id }, sources.leadBefore(ou_id, lead_id));
+      change = new LeadChange(
+        { ou_id, lead_id },
+        sources.leadBefore(ou_id, lead_id),
+        sources.mergedOf(ou_id),
+      );
       changes.set(name, change);
     }
     commands.push(...change.decided(event));
@@ -97,6 +103,7 @@ class LeadChange {
   constructor(
     private readonly identity: { ou_id: string; lead_id: string },
     before: ContributingLead | null,
+    private readonly merged: MergedAccounts,
   ) {
     this.#lead = before;
     this.#before = before;
@@ -146,7 +153,7 @@ class LeadChange {
       const named = metadata && namedAccountIn(metadata);
       if (!named) continue;
       if (this.#named === null || this.#named.at <= at) this.#named = { identity: named.identity, at };
-      const account_id = accountIdOf(this.identity.ou_id, named.identity);
+      const { account_id } = accountMeant(this.identity.ou_id, named.identity, this.merged);
       const values = this.#values.get(account_id) ?? new Map<string, ProfileChange>();
       this.#values.set(account_id, values);
       for (const { field, value } of named.values)
@@ -160,8 +167,9 @@ class LeadChange {
     const chosen = this.#account(lead);
     if (!chosen) return nothing;
     const { ou_id, lead_id } = this.identity;
-    const { named_at, ...identity } = chosen;
-    const account_id = accountIdOf(ou_id, identity);
+    const { named_at } = chosen;
+    const account = accountMeant(ou_id, chosen, this.merged);
+    const { account_id } = account;
     const known = lead.account;
     const configuration_version = versionOf(ou_id);
     const joins = known?.account_id !== account_id;
@@ -172,7 +180,7 @@ class LeadChange {
     // The account does not need to know when it was named last; the lead's next event with another name does.
     const isRecorded = hasChanged || known.named_at !== named_at;
     const isSent = hasChanged || values.length > 0;
-    const common = { ou_id, lead_id, account_id, ...identity, score: lead.score, decided_at };
+    const common = { ou_id, lead_id, ...account, score: lead.score, decided_at };
     const { last_activity_at } = lead;
     const left = known && joins ? [this.#leaves(known, decision)] : [];
     return {

@@ -4,7 +4,8 @@ import type { records } from '@lead-scoring/contracts';
 export type AccountConfigurationCommand =
   | { type: 'SetAccountRulesActive'; payload: records.SetAccountRulesActive }
   | { type: 'SetAccountRollUp'; payload: records.SetAccountRollUp }
-  | { type: 'SetAccountLevels'; payload: records.SetAccountLevels };
+  | { type: 'SetAccountLevels'; payload: records.SetAccountLevels }
+  | { type: 'MergeAccounts'; payload: records.MergeAccounts };
 
 /** Appended by the partition of a lead. */
 export interface ContributionEvent {

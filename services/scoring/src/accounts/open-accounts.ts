@@ -1,11 +1,18 @@
 // The accounts of a partition: contributions are decided a batch at a time, folded in memory, and written behind the next batch.
 import type { CapabilityDecision, OpenCapability, PartitionScope } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
-import { outgoing, type FoldedRecord, type IncomingRecord } from '@lead-scoring/event-log';
+import {
+  outgoing,
+  pause,
+  type FoldedRecord,
+  type IncomingRecord,
+  type OutgoingRecord,
+} from '@lead-scoring/event-log';
 import { BufferedStates, offsetToNumber, WriteBehind } from '@lead-scoring/read-model';
 import { rankKey } from '../keys.js';
 import { identityOf, leadName } from '../leads/lead-batch.js';
 import type { CurrentRules } from '../scores/current-rules.js';
+import type { CompiledRules } from '../scores/rule-model.js';
 import { decideAccounts } from './decide.js';
 import {
   accountLeadKey,
@@ -25,7 +32,9 @@ import {
 import { foldAccount } from './fold.js';
 import { countAccountScored, emptyAccountStatistics, type AccountStatistics } from './statistics-fold.js';
 import { histogramId } from '../leads/documents.js';
+import { movesOfLate } from './move-leads.js';
 import type { Account } from './state.js';
+import { leadsAfter } from './stored-accounts.js';
 
 /** What counts of a lead in an account. */
 interface CountedLead {
@@ -43,11 +52,14 @@ export class OpenAccounts implements OpenCapability {
   /** By OU. */
   readonly #statistics: BufferedStates<AccountStatistics, AccountStatisticsDocument>;
   readonly #behind: WriteBehind;
+  readonly #readModel: PartitionScope['readModel'];
 
   constructor(
     { readModel, partition }: PartitionScope,
     private readonly rules: CurrentRules,
+    private readonly onError: (error: unknown) => void,
   ) {
+    this.#readModel = readModel;
     this.#accounts = new BufferedStates(readModel, {
       collection: accounts,
       idOf: (name) => leadKeyOf(name),
@@ -79,9 +91,11 @@ export class OpenAccounts implements OpenCapability {
   }
 
   async decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
-    const commands = incoming.map(({ payload }) => payload as records.ContributeToAccount);
+    const contributions = incoming.filter(({ type }) => type === records.contributeToAccount.type);
+    const steps = incoming.filter(({ type }) => type === records.moveAccountLeads.type);
+    const commands = contributions.map(({ payload }) => payload as records.ContributeToAccount);
     const [rules, before, counted] = await Promise.all([
-      this.rules.load(new Set(commands.map(({ ou_id }) => ou_id))),
+      this.rules.load(new Set(incoming.map(ouOf))),
       this.#accounts.load(commands.map(({ ou_id, account_id }) => leadName(ou_id, account_id))),
       this.#leads.load(commands.map(({ account_id, lead_id }) => leadName(account_id, lead_id))),
     ]);
@@ -91,10 +105,54 @@ export class OpenAccounts implements OpenCapability {
       accountBefore: (ouId, accountId) => before.get(leadName(ouId, accountId)) ?? null,
       contributionBefore: (accountId, leadId) => counted.get(leadName(accountId, leadId))?.score ?? null,
     });
+    const late = movesOfLate(commands, (ouId) => rules.get(ouId)?.mergedAccounts);
+    const moved: OutgoingRecord[] = late.map(moveRecord);
+    for (const { payload, headers } of steps)
+      moved.push(...(await this.#move(payload as records.MoveAccountLeads, headers.time, rules)));
     return {
       outcome: 'decided',
       events: decided.map((payload) => outgoing(records.accountScored, { key: payload.account_id, payload })),
+      commands: moved,
     };
+  }
+
+  /**
+   * One step of moving the leads of a merged account. It begins only when this partition knows the merge: of a lead that comes to count
+   * in the account later, its contribution is answered with a move (`movesOfLate`), so that none is left behind.
+   */
+  async #move(
+    step: records.MoveAccountLeads,
+    sentAt: string,
+    rules: ReadonlyMap<string, CompiledRules>,
+  ): Promise<OutgoingRecord[]> {
+    const { ou_id, account_id, version, after, until } = step;
+    const own = rules.get(ou_id);
+    const to = own?.mergedAccounts.get(account_id)?.target;
+    if (!to || own.version < version) {
+      if (sentAt <= until) {
+        await pause(publicationPauseMs);
+        return [outgoing(records.moveAccountLeads, { key: account_id, payload: step })];
+      }
+      this.onError(
+        new Error(
+          `The merge of account ${account_id} was not published in time: each lead moves with its next event.`,
+        ),
+      );
+      return [];
+    }
+    // What was counted last is still being written.
+    await this.#behind.write();
+    const leads = await leadsAfter(this.#readModel, account_id, after);
+    const moves = leads.map((lead_id) =>
+      moveRecord({ ou_id, lead_id, from: account_id, to, decided_at: sentAt }),
+    );
+    const last = leads.at(-1);
+    return last === undefined || leads.length < records.maximumMovedLeads
+      ? moves
+      : [
+          ...moves,
+          outgoing(records.moveAccountLeads, { key: account_id, payload: { ...step, after: last } }),
+        ];
   }
 
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
@@ -138,6 +196,17 @@ export class OpenAccounts implements OpenCapability {
   forget(): void {
     this.#behind.forget();
   }
+}
+
+/** Milliseconds before a step that waits for the publication of a merge is sent again. */
+const publicationPauseMs = 50;
+
+function ouOf({ payload }: IncomingRecord): string {
+  return (payload as { ou_id: string }).ou_id;
+}
+
+function moveRecord(payload: records.MoveLeadToAccount): OutgoingRecord {
+  return outgoing(records.moveLeadToAccount, { key: payload.lead_id, payload });
 }
 
 function leadKeyOf(name: string) {

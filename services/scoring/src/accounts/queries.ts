@@ -1,5 +1,5 @@
 // Lists of account rulesets and rules, the roll-up, tests of account rules, and accounts with the reasons for their scores.
-import { routeDeclarations, routes, type JsonObject } from '@lead-scoring/contracts';
+import { routeDeclarations, routes, type AccountReference, type JsonObject } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import {
   accountRuleWords,
@@ -21,7 +21,8 @@ import { everyLevel } from '../leads/score-range.js';
 import type { ShownAccount } from './documents.js';
 import { accountFields, accountNameOf, type Account } from './state.js';
 import { listAccounts } from './list-accounts.js';
-import { findAccount, highestLeads } from './stored-accounts.js';
+import { accountIdMeant } from './merge-model.js';
+import { countDeals, findAccount, highestLeads } from './stored-accounts.js';
 
 export interface AccountQueryDependencies {
   readModel: ReadModel;
@@ -31,12 +32,27 @@ export interface AccountQueryDependencies {
 export function accountQueries({ readModel, configurations }: AccountQueryDependencies): BoundQuery[] {
   return [
     ...accountConfigurationQueries(configurations),
+    bindQuery(routeDeclarations.planAccountMerge, async ({ params, query, context: { ouId } }) => {
+      const { accounts: { merged } = noAccounts } = await loadOne(configurations, ouId);
+      const known = merged.get(params.id.toLowerCase());
+      const target = await findAccount(readModel, ouId, accountIdMeant(query.target_id, merged));
+      if (known) return { ...known, target: referenceOf(target) };
+      const source = await findAccount(readModel, ouId, params.id);
+      return {
+        source: referenceOf(source),
+        target: referenceOf(target),
+        leads_reassigned: source.leads,
+        deals_reassigned: await countDeals(readModel, source),
+      };
+    }),
     bindQuery(routes.testAccount, async ({ body, context }) => {
       const { accounts = noAccounts, rulesets } = await loadOne(configurations, context.ouId);
       const ofAccount =
         body.account_id === undefined
           ? {}
-          : fieldsOf(await findAccount(readModel, context.ouId, body.account_id));
+          : fieldsOf(
+              await findAccount(readModel, context.ouId, accountIdMeant(body.account_id, accounts.merged)),
+            );
       const account: JsonObject = { ...ofAccount, ...body.account };
       return {
         ...testConditionRules(
@@ -60,10 +76,9 @@ export function accountQueries({ readModel, configurations }: AccountQueryDepend
       };
     }),
     bindQuery(routes.getAccount, async ({ params, context }) => {
-      const [account, configuration] = await Promise.all([
-        findAccount(readModel, context.ouId, params.id),
-        loadOne(configurations, context.ouId),
-      ]);
+      const configuration = await loadOne(configurations, context.ouId);
+      const { merged } = configuration.accounts ?? noAccounts;
+      const account = await findAccount(readModel, context.ouId, accountIdMeant(params.id, merged));
       const highest = await highestLeads(readModel, account, routeDeclarations.shownAccountLeads);
       return {
         ...reasonsOf(account, configuration),
@@ -108,6 +123,10 @@ function boundsOf(levels: readonly routeDeclarations.EngagementLevel[], idOrName
     'level_not_found',
     'No account level of this organizational unit has this id or name. GET /account-scoring/levels lists them.',
   );
+}
+
+function referenceOf({ id, account_kind, account_key }: Account): AccountReference {
+  return { account_id: id, account_kind, account_key };
 }
 
 function fieldsOf(account: Account): JsonObject {

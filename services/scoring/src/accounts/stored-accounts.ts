@@ -1,17 +1,20 @@
 // Reads stored accounts, and the leads of an account with the highest scores.
-import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import { records } from '@lead-scoring/contracts';
+import { keysWithin, uuidBytes, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { ProblemError } from '@lead-scoring/service';
 import { leadKey, leadOfKey, rankEdge } from '../keys.js';
-import type { LeadDocument } from '../leads/documents.js';
+import { leads, type LeadDocument } from '../leads/documents.js';
 import { everyScore } from '../leads/score-range.js';
 import { readInStretches } from '../leads/score-stretches.js';
 import { loadLeads } from '../leads/stored-leads.js';
 import {
+  accountLeadKey,
   accountLeads,
   accounts,
   leadOfAccountLeadKey,
   toAccount,
   type AccountDocument,
+  type AccountLeadDocument,
 } from './documents.js';
 import type { Account } from './state.js';
 
@@ -42,6 +45,46 @@ function storedAccount(
   return withClassifiedErrors(() =>
     readModel.collection(accounts).findOne({ _id: leadKey(ouId, accountId) }),
   );
+}
+
+/** Stored leads of an account in the order of their ids, as many as a step of a merge moves. */
+export async function leadsAfter(
+  readModel: ReadModel,
+  accountId: string,
+  after: string | null,
+): Promise<string[]> {
+  const all = keysWithin([accountId], uuidBytes);
+  const found = await withClassifiedErrors(() =>
+    readModel
+      .collection(accountLeads)
+      .find({ _id: after === null ? all : { $gt: accountLeadKey(accountId, after), $lte: all.$lte } })
+      .project<Pick<AccountLeadDocument, '_id'>>({ _id: 1 })
+      .sort({ _id: 1 })
+      .limit(records.maximumMovedLeads)
+      .toArray(),
+  );
+  return found.map(({ _id }) => leadOfAccountLeadKey(_id));
+}
+
+/** The deals that leads of an account have named, counted some leads at a time. */
+export async function countDeals(
+  readModel: ReadModel,
+  { id, ou_id }: Pick<Account, 'id' | 'ou_id'>,
+): Promise<number> {
+  const named = new Set<string>();
+  for (let after: string | null = null; ;) {
+    const ids: string[] = await leadsAfter(readModel, id, after);
+    const found = await withClassifiedErrors(() =>
+      readModel
+        .collection(leads)
+        .find({ _id: { $in: ids.map((leadId) => leadKey(ou_id, leadId)) }, deals: { $exists: true } })
+        .project<Pick<LeadDocument, 'deals'>>({ deals: 1 })
+        .toArray(),
+    );
+    for (const { deals = [] } of found) for (const deal of deals) named.add(deal);
+    after = ids.at(-1) ?? null;
+    if (ids.length < records.maximumMovedLeads) return named.size;
+  }
 }
 
 /** The scores of the accounts in which these leads count, by the ids of the accounts. */

@@ -1,7 +1,9 @@
 // The buying committee of an account, from the documents of its leads.
 import { committeeLimits, routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
+import { noAccounts } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { accountIdMeant } from '../accounts/merge-model.js';
 import { accountNameOf } from '../accounts/state.js';
 import { findAccount, highestLeads } from '../accounts/stored-accounts.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
@@ -21,10 +23,8 @@ export function committeeQueries({ readModel, configurations, now }: CommitteeDe
   return [
     bindQuery(routes.getBuyingCommittee, async ({ query, context: { ouId } }) => {
       const { account_id, silent_days } = query;
-      const [account, { levels }] = await Promise.all([
-        findAccount(readModel, ouId, account_id),
-        loadOne(configurations, ouId),
-      ]);
+      const { levels, accounts: { merged } = noAccounts } = await loadOne(configurations, ouId);
+      const account = await findAccount(readModel, ouId, accountIdMeant(account_id, merged));
       const highest = await highestLeads(readModel, account, committeeLimits.leads);
       const people = highest.map(({ lead_id, lead }) => ({
         lead_id,

@@ -15,6 +15,7 @@ import {
   evolveConfiguration,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import { movesOf } from '../accounts/moves.js';
 import { walksOf } from '../decays/walks.js';
 import { applyWhatIf, type WhatIfToApply } from '../what-if/apply-model.js';
 import { decideConfiguration, resultOf } from './decide.js';
@@ -61,6 +62,7 @@ export const configurationCommands: {
   SetAccountRulesActive: records.setAccountRulesActive,
   SetAccountRollUp: records.setAccountRollUp,
   SetAccountLevels: records.setAccountLevels,
+  MergeAccounts: records.mergeAccounts,
   ApplyConfiguration: records.applyConfiguration,
   SetProfileLevels: records.setProfileLevels,
   SetScoringGrid: records.setScoringGrid,
@@ -91,7 +93,13 @@ export const scoringConfiguration = ({ partitions }: { readonly partitions: numb
           ? decideApplication(command.payload, whatIfs, configuration)
           : decideConfiguration(command, configuration);
       if (decision.outcome === 'rejected') return decision;
-      return { ...decision, commands: walksOf(configuration, decision.events, partitions) };
+      return {
+        ...decision,
+        commands: [
+          ...walksOf(configuration, decision.events, partitions),
+          ...movesOf(configuration, decision.events),
+        ],
+      };
     },
     evolve: evolveConfiguration,
     // The decision on ApplyWhatIf has the result.

@@ -21,6 +21,7 @@ import {
 import {
   accountLevelsResult,
   decideAccountConfiguration,
+  mergeResult,
   rollUpResult,
 } from '../accounts/decide-configuration.js';
 import { applyConfiguration } from '../configuration-file/decide.js';
@@ -101,6 +102,7 @@ function decideCommand(
     case 'SetAccountRulesActive':
     case 'SetAccountRollUp':
     case 'SetAccountLevels':
+    case 'MergeAccounts':
       return decideAccountConfiguration(command, configuration);
     case 'ApplyConfiguration':
       return applyConfiguration(command.payload, configuration);
@@ -143,6 +145,8 @@ export function resultOf(
       return rollUpResult(configuration);
     case 'SetAccountLevels':
       return accountLevelsResult(configuration);
+    case 'MergeAccounts':
+      return mergeResult(command.payload, configuration);
     case 'AddProfileMapping':
       return asResult(configuration.profile?.mappings.get(command.payload.mapping_id));
     case 'RemoveProfileMapping':

@@ -6,9 +6,7 @@ import {
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
-
-/** A change is published once its partition has folded it: after a crash, when another process has taken the partition over. */
-const publishedWithinMs = 10 * 60_000;
+import { publicationDeadline } from '../configuration/publication.js';
 
 /** The first step of each walk; none where no tick has changed. */
 export function walksOf(
@@ -20,7 +18,7 @@ export function walksOf(
   const version = events.reduce(evolveConfiguration, before).decays?.version ?? 0;
   if (version === (before.decays?.version ?? 0)) return [];
   const changedAt = events.at(-1)?.payload.at ?? '';
-  const until = new Date(Date.parse(changedAt) + publishedWithinMs).toISOString();
+  const until = publicationDeadline(changedAt);
   return Array.from({ length: partitions }, (_, partition) =>
     outgoing(records.scheduleDecays, {
       key: String(partition),

@@ -4,12 +4,14 @@ import { compileFilters, eventTypeKey, type JsonObject, type MetadataTest } from
 import type { DecayPeriod } from '@lead-scoring/contracts';
 import {
   compileDecays,
+  noAccounts,
   periodsOf,
   type CompiledDecays,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import type { Rule } from '../configuration/state.js';
 import { compileAccounts, type CompiledAccounts } from '../accounts/compiled-model.js';
+import type { MergedAccounts } from '../accounts/merge-model.js';
 import { compileProfile, type CompiledProfile } from '../profile/profile-model.js';
 import { compileLimits, type CompiledLimits } from './limits-model.js';
 
@@ -24,6 +26,8 @@ export interface CompiledRules {
   readonly profile: CompiledProfile | null;
   /** Null for an OU without account scoring. */
   readonly accounts: CompiledAccounts | null;
+  /** Accounts that were merged, by id, also of an OU whose account scoring was switched off since. */
+  readonly mergedAccounts: MergedAccounts;
   /** The levels of the same version: a decision that crosses one of their bounds is told of. */
   readonly levels: ScoringConfiguration['levels'];
   readonly profileLevels: ScoringConfiguration['levels'];
@@ -61,6 +65,7 @@ export function compileRules(configuration: ScoringConfiguration): CompiledRules
     version: configuration.version,
     profile: compileProfile(configuration),
     accounts: compileAccounts(configuration),
+    mergedAccounts: configuration.accounts?.merged ?? noAccounts.merged,
     levels: configuration.levels,
     limits: compileLimits(configuration),
     decays: compileRulesOfDecay(configuration),

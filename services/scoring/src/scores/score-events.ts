@@ -1,6 +1,7 @@
 // The events of leads as records, with the crossings of levels and the contributions to accounts that follow them.
 import { records, type RecordDeclaration } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import { noAccounts } from '@lead-scoring/scoring-domain';
 import { leadAccountOf } from '../accounts/contribution-model.js';
 import { contributionsOf } from '../accounts/decide-contributions.js';
 import { leadName } from '../leads/lead-batch.js';
@@ -50,6 +51,7 @@ export function withContributions(
   const contributed = contributionsOf(events, causes, {
     contributes: (ouId) => (rules.get(ouId)?.accounts ?? null) !== null,
     versionOf: (ouId) => rules.get(ouId)?.version ?? 0,
+    mergedOf: (ouId) => rules.get(ouId)?.mergedAccounts ?? noAccounts.merged,
     leadBefore,
   });
   for (const { payload } of contributed.events) {

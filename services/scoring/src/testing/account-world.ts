@@ -4,6 +4,7 @@ import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { contributionsOf } from '../accounts/decide-contributions.js';
 import { decideAccounts } from '../accounts/decide.js';
 import { foldAccount } from '../accounts/fold.js';
+import { decideMoves, movesOfLate } from '../accounts/move-leads.js';
 import type { Account } from '../accounts/state.js';
 import { foldAdjusted, foldContributed } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
@@ -11,6 +12,7 @@ import type { Lead } from '../leads/state.js';
 import { decideLeads } from '../scores/decide.js';
 import type { LeadCause, ScoreEvent } from '../scores/messages.js';
 import { compileRules } from '../scores/rule-model.js';
+import { at } from './builders.js';
 
 export type WorldEvent = ScoreEvent | { type: 'AccountScored'; payload: records.AccountScored };
 
@@ -22,6 +24,8 @@ export class AccountWorld {
   readonly counted = new Map<string, number>();
   /** Contributions on their way. */
   waiting: records.ContributeToAccount[] = [];
+  /** Moves of leads on their way. */
+  moving: records.MoveLeadToAccount[] = [];
 
   constructor(public configuration: ScoringConfiguration) {}
 
@@ -44,6 +48,7 @@ export class AccountWorld {
     const { events, commands } = contributionsOf(decided, causes, {
       contributes: () => rules.accounts !== null,
       versionOf: () => rules.version,
+      mergedOf: () => rules.mergedAccounts,
       leadBefore: (_, leadId) => this.leads.get(leadId) ?? null,
     });
     for (const event of [...decided, ...events]) this.append(event);
@@ -68,7 +73,39 @@ export class AccountWorld {
       contributionBefore: (accountId, leadId) => this.counted.get(`${accountId}/${leadId}`) ?? null,
     });
     for (const payload of decided) this.append({ type: 'AccountScored', payload });
+    this.moving.push(...movesOfLate(commands, () => rules.mergedAccounts));
     return decided;
+  }
+
+  /** Tells the leads that count in a merged account where they belong now, as the steps that follow a merge do. */
+  moveLeadsOf(account_id: string): void {
+    const to = compileRules(this.configuration).mergedAccounts.get(account_id)?.target;
+    const { ou_id } = this.configuration;
+    for (const name of this.counted.keys()) {
+      const [of, lead_id = ''] = name.split('/');
+      if (to && of === account_id) this.moving.push({ ou_id, lead_id, from: account_id, to, decided_at: at });
+    }
+  }
+
+  /** Decides the moves that wait; what they contribute waits. */
+  decideMoves(): void {
+    const commands = this.moving;
+    this.moving = [];
+    const { events, commands: sent } = decideMoves(commands, {
+      versionOf: () => this.configuration.version,
+      leadBefore: (_, leadId) => this.leads.get(leadId) ?? null,
+      decided: new Map(),
+    });
+    for (const event of events) this.append(event);
+    this.waiting.push(...sent);
+  }
+
+  /** Decides whatever waits until nothing does. */
+  settleMoves(sizes: readonly number[] = []): void {
+    while (this.waiting.length > 0 || this.moving.length > 0) {
+      this.settle(sizes);
+      this.decideMoves();
+    }
   }
 
   /** Appends an event and folds it. */

@@ -1,5 +1,13 @@
 // Commands, events and rules for tests, with fixed values that a test can override.
-import { nameBasedId, type AttributeFilter, type JsonObject, type records } from '@lead-scoring/contracts';
+import {
+  accountIdOf,
+  nameBasedId,
+  type AccountKind,
+  type AccountReference,
+  type AttributeFilter,
+  type JsonObject,
+  type records,
+} from '@lead-scoring/contracts';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';
@@ -241,6 +249,33 @@ export const setAccountLevels = (
 ): Extract<ConfigurationCommand, { type: 'SetAccountLevels' }> => ({
   ...setLevels(...levels),
   type: 'SetAccountLevels',
+});
+
+/** What an account is made of, by its domain or other key. */
+export const accountReference = (
+  account_key: string,
+  account_kind: AccountKind = 'domain',
+): AccountReference => ({
+  account_id: accountIdOf(ouId, { account_kind, account_key }),
+  account_kind,
+  account_key,
+});
+
+export const mergeAccounts = (
+  source: AccountReference,
+  target: AccountReference,
+  more: Partial<records.MergeAccounts> = {},
+): ConfigurationCommand => ({
+  type: 'MergeAccounts',
+  payload: {
+    ou_id: ouId,
+    source,
+    target,
+    leads_reassigned: 0,
+    deals_reassigned: 0,
+    requested_at: at,
+    ...more,
+  },
 });
 
 export const setRollUp = (
