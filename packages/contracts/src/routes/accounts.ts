@@ -141,7 +141,7 @@ export const mergeAccounts = defineRoute({
   path: '/accounts/{id}/merge',
   summary: 'Make an account part of another',
   description:
-    'The leads of the account move to the target within moments, and later events that name the account, or come from its domain, count in the target. The fields of the target stay its own. The points of the target follow from all of its leads; no trigger fires because of the move. A merge that is asked for again answers as the first time. Merges are kept for ever.',
+    'The leads of the account move to the target within moments, and later events that name the account, or come from its domain, count in the target. The fields of the target stay its own. The points of the target follow from all of its leads; no trigger fires because of the move, and firings for the merged account are erased with it. A merge that is asked for again answers as the first time. Merges are kept for ever.',
   parameters: z.strictObject({ id }),
   body: z.strictObject({ target_id: id }).meta({ id: 'AccountMergeForm' }),
   responses: {

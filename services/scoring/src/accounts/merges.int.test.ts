@@ -20,6 +20,7 @@ import { accountLeads, accounts } from './documents.js';
 const acme = accountReference('acme.com');
 const globex = accountReference('globex.com');
 const initech = accountReference('initech.com');
+const umbrella = accountReference('umbrella.com');
 
 let rig: Rig;
 beforeAll(async () => {
@@ -34,7 +35,9 @@ afterAll(async () => {
 
 /** More than one step moves. */
 const many = 620;
-const manyLeads = Array.from({ length: many }, (_, index) => `lead${String(index)}`);
+const others = 120;
+const named = (name: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${name}${String(index)}`);
 
 const view = (lead: string, domain: string, nth = 0) =>
   ingested(lead, [{ id: idOf(`${lead} ${String(nth)}`) }], {
@@ -53,13 +56,15 @@ const plan = async (source: string, target: string, options = {}) =>
 
 test('the two accounts of a merge are known with their leads and deals before it is asked for', async () => {
   await rig.score([
-    ...manyLeads.map((lead) => view(lead, 'acme.com')),
+    ...named('lead', many).map((lead) => view(lead, 'acme.com')),
+    ...named('other', others).map((lead) => view(lead, 'umbrella.com')),
     view('gil', 'globex.com'),
     view('ina', 'initech.com'),
     naming('lead0', [{ id: 'D-1' }, { id: 'D-2' }]),
     naming('lead1', [{ id: 'D-2' }]),
   ]);
   await accountWith(acme.account_id, { leads: many });
+  await accountWith(umbrella.account_id, { leads: others });
   await accountWith(globex.account_id, { leads: 1, score: 5 });
   await accountWith(initech.account_id, { leads: 1 });
   const { status, body } = await plan(acme.account_id, globex.account_id);
@@ -82,25 +87,27 @@ test('an unknown account, and one of another OU, is 404, whichever of the two it
     expect(answer).toMatchObject({ status: 404, body: { code: 'account_not_found' } });
 });
 
-test('all leads of the merged account count in the target, which its id answers from then on', async () => {
+test('all leads of accounts that are merged at once count in the target, which their ids answer from then on', async () => {
   const merge = mergeAccounts(acme, globex, { leads_reassigned: many, deals_reassigned: 2 });
   const result = { leads_reassigned: many, deals_reassigned: 2 };
-  expect(await rig.request(merge)).toMatchObject({ outcome: 'done', result });
-  await accountWith(acme.account_id, {
-    id: globex.account_id,
-    account_key: 'globex.com',
-    leads: many + 1,
-    unattributed: 0,
-  });
-  await eventually('the merged account has no leads left', async () => {
-    expect(await rig.readModel.collection(accountLeads).countDocuments()).toBe(many + 2);
+  const [replied] = await Promise.all([rig.request(merge), rig.request(mergeAccounts(umbrella, globex))]);
+  expect(replied).toMatchObject({ outcome: 'done', result });
+  for (const { account_id } of [acme, umbrella])
+    await accountWith(account_id, {
+      id: globex.account_id,
+      account_key: 'globex.com',
+      leads: many + others + 1,
+      unattributed: 0,
+    });
+  await eventually('the merged accounts have no leads left', async () => {
+    expect(await rig.readModel.collection(accountLeads).countDocuments()).toBe(many + others + 2);
     expect(await rig.readModel.collection(accounts).countDocuments()).toBe(2);
     return true;
   });
   const { body } = await rig.get(`/accounts/${globex.account_id}`);
   const { score, roll_up } = routes.getAccount.responses[200].schema.parse(body);
   // A view of each lead, three events that named deals, and one view of the target's own lead; the rule gives 20.
-  const points = 5 * (many + 3 + 1);
+  const points = 5 * (many + others + 3 + 1);
   expect({ score, of: roll_up.points }).toEqual({ score: points + 20, of: points });
   expect(await rig.request(merge)).toMatchObject({ outcome: 'done', result });
   expect((await plan(acme.account_id, globex.account_id)).body).toMatchObject(result);
@@ -108,12 +115,12 @@ test('all leads of the merged account count in the target, which its id answers 
 
 test('later events of the domain of the merged account count in the target, and a deleted lead leaves it', async () => {
   await rig.score([view('late', 'acme.com'), view('lead1', 'acme.com', 1)]);
-  await accountWith(globex.account_id, { leads: many + 2 });
+  await accountWith(globex.account_id, { leads: many + others + 2 });
   expect((await rig.get(`/score/${idOf('late')}`)).body).toMatchObject({
     scores: { account: expect.any(Number) },
   });
   await rig.score([deleted('late')]);
-  await accountWith(globex.account_id, { leads: many + 1 });
+  await accountWith(globex.account_id, { leads: many + others + 1 });
 });
 
 test('lists, the committee and tests of rules know the merged account by the target only', async () => {

@@ -5,6 +5,7 @@ import {
   configurationRecords,
   emptyConfiguration,
   evolveConfiguration,
+  noAccounts,
   packConfiguration,
   unpackConfiguration,
   type ScoringConfiguration,
@@ -132,7 +133,7 @@ describe('a merge', () => {
         return [source.account_id, { source, target: globex, leads_reassigned: 1, deals_reassigned: 0 }];
       }),
     );
-    const full = { ...start, accounts: { rules: new Map(), roll_up: null, merged } };
+    const full = { ...start, accounts: { ...noAccounts, merged } };
     expect(decide(mergeAccounts(initech, globex), full)).toMatchObject({ code: 'limit_reached' });
   });
 });

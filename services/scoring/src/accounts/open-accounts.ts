@@ -106,53 +106,52 @@ export class OpenAccounts implements OpenCapability {
       contributionBefore: (accountId, leadId) => counted.get(leadName(accountId, leadId))?.score ?? null,
     });
     const late = movesOfLate(commands, (ouId) => rules.get(ouId)?.mergedAccounts);
-    const moved: OutgoingRecord[] = late.map(moveRecord);
-    for (const { payload, headers } of steps)
-      moved.push(...(await this.#move(payload as records.MoveAccountLeads, headers.time, rules)));
     return {
       outcome: 'decided',
       events: decided.map((payload) => outgoing(records.accountScored, { key: payload.account_id, payload })),
-      commands: moved,
+      commands: [...late.map(moveRecord), ...(await this.#moveLeads(steps, rules))],
     };
   }
 
   /**
-   * One step of moving the leads of a merged account. It begins only when this partition knows the merge: of a lead that comes to count
-   * in the account later, its contribution is answered with a move (`movesOfLate`), so that none is left behind.
+   * Steps of moving the leads of merged accounts. A step begins only when this partition knows the merge: of a lead that comes to count
+   * in the account later, its contribution is answered with a move (`movesOfLate`), so that none is left behind. The steps of a batch
+   * move at most as many leads as one step; those that find no room, or do not know their merge yet, are sent again.
    */
-  async #move(
-    step: records.MoveAccountLeads,
-    sentAt: string,
+  async #moveLeads(
+    steps: readonly IncomingRecord[],
     rules: ReadonlyMap<string, CompiledRules>,
   ): Promise<OutgoingRecord[]> {
-    const { ou_id, account_id, version, after, until } = step;
-    const own = rules.get(ou_id);
-    const to = own?.mergedAccounts.get(account_id)?.target;
-    if (!to || own.version < version) {
-      if (sentAt <= until) {
-        await pause(publicationPauseMs);
-        return [outgoing(records.moveAccountLeads, { key: account_id, payload: step })];
-      }
-      this.onError(
-        new Error(
-          `The merge of account ${account_id} was not published in time: each lead moves with its next event.`,
-        ),
-      );
-      return [];
-    }
+    const sent: OutgoingRecord[] = [];
+    let room = records.maximumMovedLeads;
+    let isWaiting = false;
     // What was counted last is still being written.
-    await this.#behind.write();
-    const leads = await leadsAfter(this.#readModel, account_id, after);
-    const moves = leads.map((lead_id) =>
-      moveRecord({ ou_id, lead_id, from: account_id, to, decided_at: sentAt }),
+    if (steps.length > 0) await this.#behind.write();
+    for (const { payload, headers } of steps) {
+      const step = payload as records.MoveAccountLeads;
+      const own = rules.get(step.ou_id);
+      const to = own && own.version >= step.version && own.mergedAccounts.get(step.account_id)?.target;
+      if (!to && headers.time > step.until) this.#giveUp(step);
+      else if (!to || room === 0) {
+        isWaiting ||= !to;
+        sent.push(stepRecord(step));
+      } else {
+        const leads = await leadsAfter(this.#readModel, step.account_id, step.after, room);
+        sent.push(...movesIn(step, leads, { to, decided_at: headers.time }));
+        if (leads.length === room) sent.push(stepRecord({ ...step, after: leads.at(-1) ?? null }));
+        room -= leads.length;
+      }
+    }
+    if (isWaiting) await pause(publicationPauseMs);
+    return sent;
+  }
+
+  #giveUp({ account_id }: records.MoveAccountLeads): void {
+    this.onError(
+      new Error(
+        `The merge of account ${account_id} was not published in time: each lead moves with its next event.`,
+      ),
     );
-    const last = leads.at(-1);
-    return last === undefined || leads.length < records.maximumMovedLeads
-      ? moves
-      : [
-          ...moves,
-          outgoing(records.moveAccountLeads, { key: account_id, payload: { ...step, after: last } }),
-        ];
   }
 
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
@@ -198,7 +197,7 @@ export class OpenAccounts implements OpenCapability {
   }
 }
 
-/** Milliseconds before a step that waits for the publication of a merge is sent again. */
+/** Milliseconds before steps that wait for the publication of a merge are sent again. */
 const publicationPauseMs = 50;
 
 function ouOf({ payload }: IncomingRecord): string {
@@ -207,6 +206,18 @@ function ouOf({ payload }: IncomingRecord): string {
 
 function moveRecord(payload: records.MoveLeadToAccount): OutgoingRecord {
   return outgoing(records.moveLeadToAccount, { key: payload.lead_id, payload });
+}
+
+function stepRecord(payload: records.MoveAccountLeads): OutgoingRecord {
+  return outgoing(records.moveAccountLeads, { key: payload.account_id, payload });
+}
+
+function movesIn(
+  { ou_id, account_id: from }: records.MoveAccountLeads,
+  leads: readonly string[],
+  { to, decided_at }: Pick<records.MoveLeadToAccount, 'to' | 'decided_at'>,
+): OutgoingRecord[] {
+  return leads.map((lead_id) => moveRecord({ ou_id, lead_id, from, to, decided_at }));
 }
 
 function leadKeyOf(name: string) {

@@ -35,7 +35,9 @@ export function accountQueries({ readModel, configurations }: AccountQueryDepend
     bindQuery(routeDeclarations.planAccountMerge, async ({ params, query, context: { ouId } }) => {
       const { accounts: { merged } = noAccounts } = await loadOne(configurations, ouId);
       const known = merged.get(params.id.toLowerCase());
-      const target = await findAccount(readModel, ouId, accountIdMeant(query.target_id, merged));
+      const targetId = accountIdMeant(query.target_id, merged);
+      if (known?.target.account_id === targetId) return known;
+      const target = await findAccount(readModel, ouId, targetId);
       if (known) return { ...known, target: referenceOf(target) };
       const source = await findAccount(readModel, ouId, params.id);
       return {

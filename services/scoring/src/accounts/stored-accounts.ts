@@ -47,11 +47,12 @@ function storedAccount(
   );
 }
 
-/** Stored leads of an account in the order of their ids, as many as a step of a merge moves. */
+/** Stored leads of an account in the order of their ids; at most as many as a step of a merge moves. */
 export async function leadsAfter(
   readModel: ReadModel,
   accountId: string,
   after: string | null,
+  limit: number = records.maximumMovedLeads,
 ): Promise<string[]> {
   const all = keysWithin([accountId], uuidBytes);
   const found = await withClassifiedErrors(() =>
@@ -60,7 +61,7 @@ export async function leadsAfter(
       .find({ _id: after === null ? all : { $gt: accountLeadKey(accountId, after), $lte: all.$lte } })
       .project<Pick<AccountLeadDocument, '_id'>>({ _id: 1 })
       .sort({ _id: 1 })
-      .limit(records.maximumMovedLeads)
+      .limit(limit)
       .toArray(),
   );
   return found.map(({ _id }) => leadOfAccountLeadKey(_id));
