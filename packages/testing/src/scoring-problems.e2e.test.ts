@@ -229,6 +229,8 @@ describe('while a service does not come to it', () => {
         .sort(),
     ).toEqual([...doomedNames].sort());
     const late = commands.filter((name) => !isOfJob(name));
+    // The gateway asks for the accounts of a merge before it sends the command.
+    const asking = [...queries, 'mergeAccounts'];
     await suspended(async () => {
       const answers = await Promise.all([
         all(queries, good),
@@ -236,7 +238,7 @@ describe('while a service does not come to it', () => {
         all(doomedNames, (name) => making(name as keyof typeof doomed)),
       ]);
       for (const { name, answer } of answers.flat())
-        expectProblem(answer, queries.includes(name) ? 'service_timeout' : 'reply_timeout');
+        expectProblem(answer, asking.includes(name) ? 'service_timeout' : 'reply_timeout');
     });
     // PUT and DELETE name what they lead to, so that they need no key.
     for (const name of late.filter((one) => ['POST', 'PATCH'].includes(routeNamed(one).method))) {
