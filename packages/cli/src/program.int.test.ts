@@ -49,9 +49,14 @@ beforeEach(async () => {
       };
       seen.push(request);
       const { status = 200, body, headers } = answer(request);
-      res
-        .writeHead(status, { 'content-type': 'application/json', ...headers })
-        .end(headers?.['content-type'] === 'image/svg+xml' ? body : JSON.stringify(body));
+      res.writeHead(status, { 'content-type': 'application/json', ...headers });
+      if (headers?.['content-type'] === undefined) res.end(JSON.stringify(body));
+      // A text that ends with `!` breaks the connection before its end.
+      else if (!String(body).endsWith('!')) res.end(body);
+      else
+        res.write(String(body).slice(0, -1), () => {
+          res.destroy();
+        });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -519,6 +524,81 @@ test('a lead to explain may be named by its e-mail address', async () => {
   await expect(command(['explain', 'ada@example.com', '--score-type', 'fit'])).resolves.toMatchObject({
     exitCode: 64,
     noted: expect.stringContaining('--score-type must be one of engagement, profile, deal, account.'),
+  });
+});
+
+describe('export', () => {
+  const header = '\uFEFFtimestamp,cursor\r\n';
+  const cursorOf = (index: number) => `${'c'.repeat(60)}${String(index)}`;
+  const line = (index: number) => `"2026\r\n${String(index)}",${cursorOf(index)}\r\n`;
+  const all = header + [1, 2, 3, 4].map(line).join('');
+  const path = (name: string) => join(directory, name);
+  /** Answers the export in pieces. */
+  const pieces = (...sent: string[]) => {
+    answer = ({ url: asked }) =>
+      asked.startsWith('/events?')
+        ? { body: { data: [], total: 4, page: 1, limit: 1 } }
+        : { headers: { 'content-type': 'text/csv' }, body: sent.shift() ?? '' };
+  };
+  const exports = () => seen.filter(({ url: asked }) => asked.startsWith('/events/export'));
+
+  test('writes a new file with the events that flags pick, and refuses to write over one', async () => {
+    pieces(all);
+    const words = ['export', path('new.csv'), '--type', 'Page View', '--columns', 'metadata.path'];
+    const { exitCode, noted } = await command(words);
+    expect([exitCode, noted]).toEqual([exitCodes.done, `4 events are in ${path('new.csv')}.\n`]);
+    expect(exports()[0]?.url).toBe('/events/export?event_type=Page+View&columns=metadata.path');
+    expect(exports()[0]?.headers).toMatchObject({ accept: 'text/csv' });
+    expect(readFileSync(path('new.csv'), 'utf8')).toBe(all);
+    const again = await command(words);
+    expect([again.exitCode, again.noted]).toEqual([exitCodes.usage, expect.stringContaining('--resume')]);
+    expect(readFileSync(path('new.csv'), 'utf8')).toBe(all);
+  });
+
+  test('goes on where a connection broke, also within a line and behind the header, and repeats nothing', async () => {
+    pieces(`${header}"20!`, `${all.slice(0, (header + line(1) + line(2)).length + 5)}!`, line(3) + line(4));
+    const { exitCode, written } = await command(['export']);
+    expect([exitCode, written]).toEqual([exitCodes.done, all]);
+    expect(exports().map(({ url: asked }) => new URL(asked, url).searchParams.get('cursor'))).toEqual([
+      null,
+      null,
+      cursorOf(2),
+    ]);
+  });
+
+  test('--resume goes on after the last whole line of a file', async () => {
+    const partly = file('partly.csv', header + line(1) + line(2) + line(3).slice(0, 9));
+    pieces(line(3) + line(4));
+    expect((await command(['export', partly, '--resume'])).exitCode).toBe(exitCodes.done);
+    expect(readFileSync(partly, 'utf8')).toBe(all);
+    expect(exports()[0]?.url).toBe(`/events/export?cursor=${cursorOf(2)}`);
+    const other = file('other.csv', 'a,b\r\n1,2\r\n');
+    expect((await command(['export', other, '--resume'])).exitCode).toBe(exitCodes.data);
+    expect(readFileSync(other, 'utf8')).toBe('a,b\r\n1,2\r\n');
+  });
+
+  test('NDJSON is asked for by its media type, and takes no columns', async () => {
+    const lines = `{"cursor":"${cursorOf(1)}"}\n`;
+    pieces(lines);
+    expect(await command(['export', '--as', 'ndjson'])).toMatchObject({
+      exitCode: exitCodes.done,
+      written: lines,
+    });
+    expect(exports()[0]?.headers).toMatchObject({ accept: 'application/x-ndjson' });
+    const refused = await command(['export', '--as', 'ndjson', '--columns', 'metadata.path']);
+    expect(refused.exitCode).toBe(exitCodes.usage);
+  });
+
+  test('what the service refuses is told, and not tried again', async () => {
+    answer = ({ url: asked }) =>
+      asked.startsWith('/events?')
+        ? { body: { data: [], total: 4, page: 1, limit: 1 } }
+        : problem(400, 'invalid_request');
+    expect(await command(['export'])).toMatchObject({
+      exitCode: exitCodes.data,
+      noted: expect.stringContaining('It is not so.'),
+    });
+    expect(exports()).toHaveLength(1);
   });
 });
 

@@ -1,29 +1,21 @@
 // The commands with their arguments and flags, and the function that runs them.
 import type { Readable } from 'node:stream';
-import { Command, Option } from 'commander';
-import { acls, type AclsFlags } from './acls-command.js';
+import { Command } from 'commander';
+import { acls } from './acls-command.js';
 import { doctor } from './doctor-command.js';
 import { exitCodes, failureOf, withOrgUnitSource } from './errors.js';
-import { ingest, type IngestFlags } from './ingest-command.js';
-import { history, type HistoryFlags } from './history-command.js';
-import { jobs, type JobsFlags } from './jobs-command.js';
-import {
-  deleteLead,
-  explain,
-  leads,
-  resetScore,
-  type ExplainFlags,
-  type LeadsFlags,
-  type ResetFlags,
-} from './leads-commands.js';
-import { retryLetters, serviceNamed, showDeadLetters, tail, type TailFlags } from './log-commands.js';
-import { mappingHelp } from './mapping-flags.js';
+import type { Action, CommandContext, Flags } from './command-context.js';
+import { declareExport, declareIngest } from './event-commands.js';
+import { history } from './history-command.js';
+import { jobs } from './jobs-command.js';
+import { deleteLead, explain, leads, resetScore } from './leads-commands.js';
+import { retryLetters, serviceNamed, showDeadLetters, tail } from './log-commands.js';
 import type { Output } from './output.js';
-import { acceptPositionsOf, showPositions, type AcceptFlags } from './positions-commands.js';
+import { acceptPositionsOf, showPositions } from './positions-commands.js';
 import { rebuild } from './rebuild-command.js';
 import { resealSecrets, showSecrets } from './secrets-commands.js';
-import { settingsOf, type GlobalFlags, type Settings } from './settings.js';
-import { applyRules, diffRules, exportRules, type ApplyFlags } from './rules-commands.js';
+import { settingsOf } from './settings.js';
+import { applyRules, diffRules, exportRules } from './rules-commands.js';
 import { endUnit, listUnits, renameUnit } from './units-commands.js';
 
 export interface Surroundings {
@@ -51,29 +43,6 @@ export async function run(words: readonly string[], surroundings: Surroundings):
     return failure.exitCode;
   }
 }
-
-/** The flags of all commands together; each command reads its own. */
-type Flags = GlobalFlags &
-  IngestFlags &
-  LeadsFlags &
-  JobsFlags &
-  ResetFlags &
-  ExplainFlags &
-  HistoryFlags &
-  TailFlags &
-  AclsFlags &
-  AcceptFlags &
-  ApplyFlags & { timeout?: string; again?: boolean; yes?: boolean };
-
-/** The parts that all declarations of commands need. */
-interface CommandContext {
-  /** Runs an action with the flags of its command, the global flags, and the arguments. */
-  command: (action: Action) => (...given: unknown[]) => Promise<void>;
-  output: Output;
-  stdin: Readable;
-}
-
-type Action = (flags: Flags, settings: Settings, words: string[]) => Promise<number>;
 
 function programOf(surroundings: Surroundings, exit: (code: number) => void): Command {
   const { environment, directory, stdin, output } = surroundings;
@@ -103,6 +72,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
 
   const context: CommandContext = { command, output, stdin };
   declareIngest(program, context);
+  declareExport(program, context);
   declareLeads(program, context);
   declareJobs(program, context);
   declareRules(program, context);
@@ -113,53 +83,6 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
   declareSecrets(program, context);
   declareOperations(program, context);
   return program;
-}
-
-/** `ingest`: sends events from a file. */
-function declareIngest(program: Command, { command, output, stdin }: CommandContext): void {
-  program
-    .command('ingest <file>')
-    .description('Send events from a file, or - for standard input: JSON, NDJSON, or CSV with a mapping.')
-    .addOption(
-      new Option('--format <format>', 'default: by the file’s extension, else by its first line').choices([
-        'json',
-        'ndjson',
-        'csv',
-      ]),
-    )
-    .option('--mapping <file>', 'CSV: a JSON file with the meaning of the columns')
-    .option('--alias-column <name>', 'CSV: the column with the alias of the lead')
-    .option('--alias-kind <kind>', 'CSV: the kind of that alias (default email)')
-    .option('--event-type <name>', 'CSV: the type of all events')
-    .option('--event-type-column <name>', 'CSV: the column with the event type')
-    .option('--timestamp-column <name>', 'CSV: the column with the time, ISO 8601 with Z or an offset')
-    .addOption(
-      new Option(
-        '--empty-timestamp <what>',
-        'CSV: a row with an empty time gives no event (refuse, the default) or events with the time of sending (now)',
-      ).choices(['refuse', 'now']),
-    )
-    .option('--event-id-column <name>', 'CSV: the column with an id; the same id counts once')
-    .option('--repeat-column <name>', 'CSV: the column with the number of events that a row gives')
-    .option(
-      '--metadata-columns <names>',
-      'CSV: the columns that become metadata, with commas; default: all others',
-    )
-    .option('--text-columns <names>', 'CSV: columns whose numbers stay text, with commas, or all')
-    .option(
-      '--init-mapping [new-file]',
-      'CSV: propose a mapping from the header and the values, and send nothing; to standard output or a new file',
-    )
-    .option('--history', 'send to POST /import: events of any age, no trigger fires')
-    .option('--batch <events>', 'events a request, at most 5000 (default 1000)')
-    .option('--concurrency <requests>', 'requests at a time (default 2)')
-    .option(
-      '--run <name>',
-      'a name for this run: within 24 hours, the same file under the same name counts once',
-    )
-    .option('--dry-run', 'write the events as NDJSON in place of sending them')
-    .addHelpText('after', mappingHelp)
-    .action(command((flags, settings, [file = '']) => ingest(file, flags, settings, output, stdin)));
 }
 
 /** `leads`, `explain`, `history`, `reset` and `delete`: leads and their scores. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { routes, type RouteName } from '@lead-scoring/contracts';
 import type { CallAnswer, CallInput, CallOptions } from './call.js';
 import { sendEvents, type EventToSend, type IngestOptions, type IngestResult } from './ingest.js';
-import { sender, type ClientOptions, type Send } from './send.js';
+import { opener, sender, type ClientOptions, type Open, type Send, type WireRequest } from './send.js';
 
 export interface Client {
   /**
@@ -12,6 +12,16 @@ export interface Client {
    * @throws RequestFailed when the service refuses, ServiceUnreachable when no try gets an answer
    */
   call<Name extends RouteName>(name: Name, input: CallInput<Name>): Promise<CallAnswer<Name>>;
+  /**
+   * Opens an answer of any size, such as an export, with one try; resolves when it begins. Its parts come as they are read: memory holds
+   * one. An answer that breaks off throws.
+   * @param accept the media type, where the route has several
+   * @throws RequestFailed when the service refuses, ServiceUnreachable when no answer comes, or no further part of it
+   */
+  open<Name extends RouteName>(
+    name: Name,
+    input: CallInput<Name> & { accept?: string },
+  ): Promise<AsyncIterable<Uint8Array>>;
   /**
    * Sends events in batches. A batch counts as accepted when the log has acknowledged it. It is sent again until then,
    * or until the retry policy is used up, and takes effect once however often it was sent.
@@ -25,8 +35,10 @@ export interface Client {
 
 export function createClient(options: ClientOptions): Client {
   const send = sender(options);
+  const open = opener(options);
   return {
     call: (name, input) => call(send, name, input),
+    open: (name, input) => openAnswer(open, name, input),
     ingest: (events, ingestOptions = {}) => sendEvents(send, events, ingestOptions),
   };
 }
@@ -36,13 +48,28 @@ async function call<Name extends RouteName>(
   name: Name,
   input: CallInput<Name>,
 ): Promise<CallAnswer<Name>> {
+  const { body } = await send(requestOf(name, input));
+  return body as CallAnswer<Name>;
+}
+
+function openAnswer<Name extends RouteName>(
+  open: Open,
+  name: Name,
+  input: CallInput<Name> & { accept?: string },
+): Promise<AsyncIterable<Uint8Array>> {
+  const request = requestOf(name, input);
+  const { accept = '*/*' } = input;
+  return open({ ...request, headers: { ...request.headers, accept } });
+}
+
+function requestOf<Name extends RouteName>(name: Name, input: CallInput<Name>): WireRequest {
   const route = routes[name];
   const given = input as CallOptions & {
     parameters?: Record<string, string>;
     query?: Record<string, string | number | undefined>;
     body?: unknown;
   };
-  const { body } = await send({
+  return {
     method: route.method,
     path: pathOf(route.path, given.parameters ?? {}) + queryOf(given.query ?? {}),
     headers: {
@@ -53,8 +80,7 @@ async function call<Name extends RouteName>(
     },
     body: given.body === undefined ? undefined : JSON.stringify(given.body),
     signal: given.signal,
-  });
-  return body as CallAnswer<Name>;
+  };
 }
 
 function pathOf(path: string, parameters: Record<string, string>): string {

@@ -17,7 +17,7 @@ export interface ClientOptions {
   /** Default: the global fetch. */
   fetch?: typeof fetch;
   retries?: RetrySchedule;
-  /** Timeout of one try; default 30 s. */
+  /** Timeout of one try, and of each part of an opened answer; default 30 s. */
   timeoutMs?: number;
 }
 
@@ -43,17 +43,8 @@ export interface WireAnswer {
 export type Send = (request: WireRequest) => Promise<WireAnswer>;
 
 export function sender(options: ClientOptions): Send {
-  const base = options.baseUrl.replace(/(?<!\/)\/+$/, '');
-  if (!URL.canParse(base))
-    throw new Error(`baseUrl "${options.baseUrl}" must be a URL such as http://localhost:8080`);
+  const { base, fetchOf, headers, timeoutMs } = settingsOf(options);
   const schedule = options.retries ?? defaultSchedule;
-  const timeoutMs = options.timeoutMs ?? 30_000;
-  const fetchOf = options.fetch ?? fetch;
-  const headers = {
-    accept: 'application/json',
-    ...authorization(options),
-    ...(options.ouId !== undefined && { 'x-ou-id': options.ouId }),
-  };
   return async (request) => {
     for (let tried = 1; ; tried += 1) {
       const outcome = await attempt(fetchOf, base, headers, request, timeoutMs);
@@ -65,6 +56,75 @@ export function sender(options: ClientOptions): Send {
       request.onRetry?.(failure, waitMs);
       await wait(waitMs, undefined, request.signal ? { signal: request.signal } : {});
     }
+  };
+}
+
+/** Opens an answer of any size; one try. Resolves when the answer begins. */
+export type Open = (request: WireRequest) => Promise<AsyncIterable<Uint8Array>>;
+
+export function opener(options: ClientOptions): Open {
+  const settings = settingsOf(options);
+  return async (request) => {
+    const { base, fetchOf, headers, timeoutMs } = settings;
+    const idle = new AbortController();
+    const unreachable = (error: unknown) => {
+      request.signal?.throwIfAborted();
+      const why = idle.signal.aborted ? `nothing for ${timeoutMs / 1_000} s` : reasonOf(error);
+      return new ServiceUnreachable(`the answer of ${base} broke off: ${why}`, { cause: error });
+    };
+    const stop = () => {
+      idle.abort();
+    };
+    let timer = setTimeout(stop, timeoutMs);
+    let response: Response;
+    try {
+      response = await fetchOf(base + request.path, {
+        method: request.method,
+        headers: { ...headers, ...request.headers },
+        signal: request.signal ? AbortSignal.any([request.signal, idle.signal]) : idle.signal,
+        redirect: 'error',
+      });
+      if (!response.ok) throw refusal(base, request, response, bodyOf(response, await response.text()));
+    } catch (error) {
+      clearTimeout(timer);
+      throw error instanceof RequestFailed ? error : unreachable(error);
+    }
+    return (async function* () {
+      try {
+        for await (const part of response.body ?? []) {
+          clearTimeout(timer);
+          yield part as Uint8Array;
+          timer = setTimeout(stop, timeoutMs);
+        }
+      } catch (error) {
+        throw unreachable(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    })();
+  };
+}
+
+interface SendSettings {
+  base: string;
+  fetchOf: typeof fetch;
+  headers: Record<string, string>;
+  timeoutMs: number;
+}
+
+function settingsOf(options: ClientOptions): SendSettings {
+  const base = options.baseUrl.replace(/(?<!\/)\/+$/, '');
+  if (!URL.canParse(base))
+    throw new Error(`baseUrl "${options.baseUrl}" must be a URL such as http://localhost:8080`);
+  return {
+    base,
+    fetchOf: options.fetch ?? fetch,
+    headers: {
+      accept: 'application/json',
+      ...authorization(options),
+      ...(options.ouId !== undefined && { 'x-ou-id': options.ouId }),
+    },
+    timeoutMs: options.timeoutMs ?? 30_000,
   };
 }
 
@@ -102,22 +162,28 @@ async function attempt(
     const failure = new ServiceUnreachable(`no answer from ${base}: ${why}`, { cause: error });
     return { failure, retriable: true, retryAfter: null };
   }
-  const isJson = response.status !== 204 && /[/+]json\b/.test(response.headers.get('content-type') ?? '');
-  const body = isJson ? parseJson(text) : text === '' ? undefined : text;
+  const body = bodyOf(response, text);
   if (response.ok && body !== notJson)
     return { body, isReplayed: response.headers.get('idempotent-replayed') === 'true' };
-  const problem = isProblem(body) ? body : null;
   return {
-    failure: new RequestFailed(
-      response.status,
-      problem,
-      problem
-        ? sentenceOf(problem)
-        : `${base}${request.path} answered ${response.status}, and not as this API does`,
-    ),
-    retriable: isWorthRetrying(response.status, problem?.code),
+    failure: refusal(base, request, response, body),
+    retriable: isWorthRetrying(response.status, isProblem(body) ? body.code : undefined),
     retryAfter: response.headers.get('retry-after'),
   };
+}
+
+function bodyOf(response: Response, text: string): unknown {
+  const isJson = response.status !== 204 && /[/+]json\b/.test(response.headers.get('content-type') ?? '');
+  return isJson ? parseJson(text) : text === '' ? undefined : text;
+}
+
+function refusal(base: string, request: WireRequest, { status }: Response, body: unknown): RequestFailed {
+  const problem = isProblem(body) ? body : null;
+  return new RequestFailed(
+    status,
+    problem,
+    problem ? sentenceOf(problem) : `${base}${request.path} answered ${status}, and not as this API does`,
+  );
 }
 
 const notJson = Symbol('not JSON');

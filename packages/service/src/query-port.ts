@@ -19,6 +19,8 @@ export interface QueryPortRequest {
   method?: 'GET' | 'POST';
   body?: Buffer;
   headers?: Readonly<Record<string, string>>;
+  /** The longest wait for each further part of the answer; default: `timeoutMs` of the port. */
+  partTimeoutMs?: number | undefined;
   /** Ends the request. */
   signal?: AbortSignal;
 }
@@ -47,7 +49,7 @@ export class QueryPort {
   async ask(
     claims: InternalClaims,
     path: string,
-    { method = 'GET', body, headers, signal }: QueryPortRequest = {},
+    { method = 'GET', body, headers, partTimeoutMs, signal }: QueryPortRequest = {},
   ): Promise<QueryPortAnswer> {
     const authorization = await signInternal(claims, { method, target: path, body }, this.#internalSecret);
     return this.#request({
@@ -59,6 +61,7 @@ export class QueryPort {
         [internalAuthorizationHeader]: authorization,
       },
       ...(body && { body }),
+      ...(partTimeoutMs !== undefined && { bodyTimeout: partTimeoutMs }),
       ...(signal && { signal }),
     });
   }

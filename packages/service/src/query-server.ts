@@ -1,6 +1,6 @@
 // A service's query port: its read routes for the gateway, and health and metrics for the operator.
 import { bodyIsOptional, type RouteDeclaration } from '@lead-scoring/contracts';
-import express, { type Express, type Request, type RequestHandler } from 'express';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { readJson } from './body.js';
@@ -19,6 +19,7 @@ import { metricsHandler } from './metrics.js';
 import { minimumPositionsHeader, parsePositions, type PartitionPosition } from './positions.js';
 import { ProblemError, problemHandler, requestIdOf } from './problems.js';
 import { checkPath, methodNotAllowed, nameRoute, notFound, parseQuery } from './routing.js';
+import { begun, gzipped, sendParts } from './send-parts.js';
 import { parseOrProblem } from './validation.js';
 
 /** The part of a route declaration that the query port uses. Internal routes are declared with this part only. */
@@ -42,6 +43,8 @@ export interface QueryContext {
   requestId: string;
   /** Positions that the answer must reflect; empty when the caller asked for none. */
   minimumPositions: readonly PartitionPosition[];
+  /** The one of these media types that the caller's Accept prefers; the first where it names none of them. */
+  preferred: <Type extends string>(types: readonly [Type, ...Type[]]) => Type;
   /** Aborts when the caller has disconnected. */
   signal: AbortSignal;
 }
@@ -66,6 +69,18 @@ export class RenderedAnswer {
     readonly contentType: string,
     readonly body: string | Uint8Array,
     readonly options: { status?: number; headers?: Readonly<Record<string, string>> } = {},
+  ) {}
+}
+
+/**
+ * An answer of any size, sent part by part as its reader takes it, with gzip where that is accepted. An error before the first part
+ * is answered as a problem; one after it closes the connection.
+ */
+export class StreamedAnswer {
+  constructor(
+    readonly contentType: string,
+    readonly parts: AsyncIterable<string | Uint8Array>,
+    readonly headers: Readonly<Record<string, string>> = {},
   ) {}
 }
 
@@ -97,7 +112,9 @@ export interface BoundQuery {
 /** Binds a declared read route of an OU to its handler. zod checks the input; the handler returns plain values. */
 export function bindQuery<const Route extends QueryRoute>(
   route: Route,
-  handler: (input: QueryInput<Route>) => Promise<QueryResult<Route> | VersionedAnswer<QueryResult<Route>>>,
+  handler: (
+    input: QueryInput<Route>,
+  ) => Promise<QueryResult<Route> | VersionedAnswer<QueryResult<Route>> | StreamedAnswer>,
 ): BoundQuery {
   return {
     route,
@@ -175,6 +192,7 @@ function contextOf(req: Request, claims: InternalClaims): Omit<QueryContext, 'ou
     role: claims.role,
     requestId: claims.request_id,
     minimumPositions: parsePositions(req.get(minimumPositionsHeader) ?? ''),
+    preferred: (types) => types.find((type) => type === req.accepts([...types])) ?? types[0],
     signal: gone.signal,
   };
 }
@@ -266,6 +284,10 @@ function serve(bound: BoundQuery, internalSecret: string, checkAnswers: boolean)
         .send(Buffer.from(answer.body));
       return;
     }
+    if (answer instanceof StreamedAnswer) {
+      await sendStream(req, res, answer);
+      return;
+    }
     if (checkAnswers && declared) {
       const checked = declared.safeParse(answer);
       if (!checked.success)
@@ -273,4 +295,33 @@ function serve(bound: BoundQuery, internalSecret: string, checkAnswers: boolean)
     }
     res.set('X-Request-Id', requestIdOf(req)).set('Cache-Control', 'no-store').json(answer);
   };
+}
+
+/**
+ * The longest time in which the reader of a streamed answer takes nothing of it. Longer than the gateway's own limit, which is the one
+ * that its callers meet: this one ends an answer whose gateway hangs.
+ */
+const streamIdleMs = 300_000;
+
+async function sendStream(
+  req: Request,
+  res: Response,
+  { contentType, parts, headers }: StreamedAnswer,
+): Promise<void> {
+  const started = await begun(parts);
+  const isZipped = req.acceptsEncodings(['gzip', 'identity']) === 'gzip';
+  const own = {
+    ...headers,
+    Vary: 'Accept, Accept-Encoding',
+    'Content-Type': contentType,
+    ...(isZipped && { 'Content-Encoding': 'gzip' }),
+  };
+  res.status(200).set('X-Request-Id', requestIdOf(req)).set('Cache-Control', 'no-store').set(own);
+  try {
+    await sendParts(res, isZipped ? gzipped(started) : started, { idleMs: streamIdleMs });
+  } catch (error) {
+    // Nothing was sent, so a problem is the answer.
+    if (!res.headersSent) for (const name of Object.keys(own)) res.removeHeader(name);
+    throw error;
+  }
 }

@@ -21,7 +21,7 @@ type Foreign =
   /** No case: requests of the route cannot name data of A; `listsOnly` says whether its answer is a list. */
   | { names: 'nothing' }
   /** The route names something of A's. */
-  | { names: 'resource'; example: (a: Unit, b: Unit) => RouteExample; answer: 404 | 'empty' };
+  | { names: 'resource'; example: (a: Unit, b: Unit) => RouteExample; answer: 404 | 'empty' | 'header' };
 
 const nothing: Foreign = { names: 'nothing' };
 const missing = (example: (a: Unit, b: Unit) => RouteExample): Foreign => ({
@@ -33,6 +33,12 @@ const empty = (example: (a: Unit, b: Unit) => RouteExample): Foreign => ({
   names: 'resource',
   example,
   answer: 'empty',
+});
+
+const headerAlone = (example: (a: Unit, b: Unit) => RouteExample): Foreign => ({
+  names: 'resource',
+  example,
+  answer: 'header',
 });
 
 const levelCondition = (value: string) => ({ all: [{ field: 'level', operator: 'equals', value }] });
@@ -49,6 +55,11 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     empty(({ eventType }) => ({ query: { event_type: eventType } })),
   ],
   listLeadEvents: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
+  exportEvents: [
+    headerAlone(({ leadId }) => ({ query: { lead_id: leadId } })),
+    headerAlone(({ alias }) => ({ query: { alias } })),
+    headerAlone(({ eventType }) => ({ query: { event_type: eventType } })),
+  ],
   // A batch of another unit counts zero events here: a test of ingest checks this.
   getEventStats: [nothing],
   listEventTypes: [nothing],
@@ -526,7 +537,8 @@ describe("another unit's data", () => {
       });
     else {
       expect(answer.status).toBe(200);
-      expect(answer.body).toMatchObject({ data: [], total: 0 });
+      if (one.answer === 'header') expect(answer.body).toMatch(/^timestamp,[^\r\n]*\r\n$/);
+      else expect(answer.body).toMatchObject({ data: [], total: 0 });
     }
     // The answer may repeat the id of the request; it has no other data of A.
     expectNothingOf(a, answer, JSON.stringify(one.example(a, b)));

@@ -89,6 +89,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   }),
   listEvents: () => ({ query: { limit: '5' } }),
   listLeadEvents: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  exportEvents: ({ leadId }) => ({ query: { lead_id: leadId, columns: 'metadata.path' } }),
   getEventStats: ({ leadId }) => ({ query: { batch_id: leadId } }),
   listEventTypes: () => ({}),
   listEventTypeProperties: ({ eventType }) => ({ parameters: { eventType } }),

@@ -62,6 +62,8 @@ export interface GetOptions {
   /** The positions that the answer must reflect. */
   positions?: PartitionPosition[];
   headers?: Record<string, string>;
+  /** Ends the request. */
+  signal?: AbortSignal;
 }
 
 export interface ServiceRigOptions {
@@ -95,6 +97,8 @@ export interface ServiceRig {
   /** Writes a command, and resolves with its reply. */
   request: (command: OutgoingRecord, timeoutMs?: number) => Promise<records.CommandReplied>;
   get: (path: string, options?: GetOptions) => Promise<Answer>;
+  /** Sends a query, and resolves when its answer begins. */
+  open: (path: string, options?: GetOptions) => Promise<Response>;
   /** Sends a query with a body. */
   post: (path: string, body: unknown, options?: GetOptions) => Promise<Answer>;
   /** All records of a topic at present. */
@@ -121,8 +125,9 @@ async function sendSigned(
     ou = ouId,
     positions,
     headers,
+    signal,
   }: GetOptions & { method: string; body: string | undefined; ouId: string },
-): Promise<Answer> {
+): Promise<Response> {
   const authorization = await signInternal(
     {
       ou_id: ou,
@@ -139,7 +144,7 @@ async function sendSigned(
     },
     internalSecret,
   );
-  const response = await fetch(url, {
+  return fetch(url, {
     method,
     headers: {
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -148,9 +153,14 @@ async function sendSigned(
       ...(positions && { [minimumPositionsHeader]: formatPositions(positions) }),
     },
     ...(body !== undefined && { body }),
+    ...(signal && { signal }),
   });
+}
+
+/** The whole answer. */
+async function read(response: Response): Promise<Answer> {
   const text = await response.text();
-  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
   return {
     status: response.status,
     headers: response.headers,
@@ -237,8 +247,9 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
       if (!folded) throw new Error(`${reader} has not folded the written records within 30 s`);
     },
     request: (command, timeoutMs = 20_000) => requester.request(command, { timeoutMs }),
-    get: (path, options) => ask('GET', path, undefined, options),
-    post: (path, body, options) => ask('POST', path, JSON.stringify(body), options),
+    get: async (path, options) => read(await ask('GET', path, undefined, options)),
+    open: (path, options) => ask('GET', path, undefined, options),
+    post: async (path, body, options) => read(await ask('POST', path, JSON.stringify(body), options)),
     recordsOn: async (topic) => {
       const found: TailedRecord[] = [];
       for await (const record of tail(log, topic, { from: 'beginning', follow: false })) found.push(record);

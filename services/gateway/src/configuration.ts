@@ -47,6 +47,8 @@ export const gatewayConfiguration = commonConfiguration
     REQUESTS_IN_FLIGHT_PER_ORGANISATION: whole(1, 100_000).default(1_024),
     /** The time after which a command without a reply is answered with 504; routes with longer work declare a longer time. */
     REPLY_TIMEOUT_MS: whole(100, 60_000).default(10_000),
+    /** The longest time in which a caller takes nothing of an answer that waits for it; then its connection is closed. */
+    ANSWER_IDLE_MS: whole(100, 3_600_000).default(60_000),
     /** The port of health and Prometheus metrics, for operators; absent: none, 0: any free port. */
     INTERNAL_PORT: whole(0, 65_535).optional(),
     /** The number of proxies in front of the gateway whose X-Forwarded-For is trusted. */

@@ -57,6 +57,7 @@ export async function startRequestServices(
       },
       internalSecret: configuration.INTERNAL_SECRET,
       unitHasEnded: (ouId) => directory.orgUnitHasEnded(ouId),
+      answerIdleMs: configuration.ANSWER_IDLE_MS,
     }),
   );
   return { writer, requester, lastUses, gate, directory, forwarder };

@@ -3,6 +3,7 @@ import type { ReadModel } from '@lead-scoring/read-model';
 import type { BoundQuery } from '@lead-scoring/service';
 import { eventTypeQueries } from './event-types/queries.js';
 import { eventQueries } from './events/queries.js';
+import { exportQueries } from './export/queries.js';
 import { repeatQueries } from './repeats/queries.js';
 import { touchQueries } from './touches/queries.js';
 import { visibilityQueries } from './visibility/queries.js';
@@ -13,6 +14,7 @@ export function ingestQueries(
 ): BoundQuery[] {
   return [
     ...eventQueries(readModel),
+    ...exportQueries(readModel),
     ...eventTypeQueries(readModel),
     ...repeatQueries(readModel),
     ...touchQueries(readModel),

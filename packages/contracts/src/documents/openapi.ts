@@ -395,6 +395,7 @@ function responseOf(
         schema,
         ...(response.schema && { example: sampleOf(schema, collector.components) }),
       },
+      ...Object.fromEntries((response.alsoAs ?? []).map((type) => [type, { schema: { type: 'string' } }])),
     },
   };
 }

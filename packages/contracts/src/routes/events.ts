@@ -39,11 +39,19 @@ export const storedEvent = z
   .meta({ id: 'Event' });
 export type StoredEvent = z.infer<typeof storedEvent>;
 
-const filters = {
+/** What narrows a list of events. */
+export const eventFilters = {
   event_type: name(100).optional().describe('Either spelling of the type.'),
   from: timeParameter.optional(),
   to: timeParameter.optional().describe('Exclusive.'),
 };
+
+export const eventAlias = z
+  .string()
+  .min(1)
+  .max(512)
+  .optional()
+  .describe('Events that came under this alias, of any kind.');
 
 export const listEvents = defineRoute({
   name: 'listEvents',
@@ -55,9 +63,9 @@ export const listEvents = defineRoute({
   tag: 'Events',
   summary: 'Events, newest first',
   query: inOrder({
-    ...filters,
+    ...eventFilters,
     lead_id: leadId.optional(),
-    alias: z.string().min(1).max(512).optional().describe('Events that came under this alias, of any kind.'),
+    alias: eventAlias,
     ...pageParameters,
     cursor: cursorParameter,
     min_position: minPosition,
@@ -77,7 +85,7 @@ export const listLeadEvents = defineRoute({
   summary: "A lead's events, newest first",
   parameters: z.strictObject({ leadID: leadId }),
   query: inOrder({
-    ...filters,
+    ...eventFilters,
     ...pageParameters,
     cursor: cursorParameter,
     min_position: minPosition,

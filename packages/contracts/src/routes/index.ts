@@ -10,6 +10,7 @@ import * as decays from './decays.js';
 import * as deals from './deals.js';
 import * as deliveries from './deliveries.js';
 import * as description from './description.js';
+import * as eventExport from './event-export.js';
 import * as events from './events.js';
 import * as filters from './filters.js';
 import * as intake from './intake.js';
@@ -38,6 +39,7 @@ export const routes = {
   importEvents: intake.importEvents,
   listEvents: events.listEvents,
   listLeadEvents: events.listLeadEvents,
+  exportEvents: eventExport.exportEvents,
   getEventStats: events.getEventStats,
   listEventTypes: events.listEventTypes,
   listEventTypeProperties: events.listEventTypeProperties,

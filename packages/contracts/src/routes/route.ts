@@ -11,6 +11,8 @@ export interface RouteResponse {
   schema?: z.ZodType;
   /** Default application/json. */
   contentType?: string;
+  /** Further media types, of which the caller's Accept chooses. */
+  alsoAs?: readonly string[];
 }
 
 export interface RouteDeclaration {
@@ -63,6 +65,8 @@ export interface RouteDeclaration {
   entityTag?: boolean;
   /** True when the 2xx answer shows a secret once. For Idempotency-Key such an answer is derived again, not stored. */
   showsSecret?: boolean;
+  /** Queries with an answer of any size: the longest time that the gateway waits for a further part of it. */
+  partTimeoutMs?: number;
   /** Commands: the minimum time that the gateway waits for the reply, for commands that take long by nature. */
   replyTimeoutMs?: number;
 }

@@ -1,8 +1,9 @@
-// Uploads that keep their connection open and send almost nothing: they take no memory from other tenants.
+// Clients that keep their connection open and send, or take, almost nothing: they take no memory from other tenants.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { secretFrom } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/testing/service-rig';
 import { startRig, type Rig } from '../testing/rig.js';
@@ -15,7 +16,11 @@ let rig: Rig;
 beforeAll(async () => {
   rig = await startRig({
     gateways: 2,
-    environment: { INTAKE_MAXIMUM_BYTES: '40000000', REQUESTS_IN_FLIGHT_PER_CREDENTIAL: String(uploads) },
+    environment: {
+      INTAKE_MAXIMUM_BYTES: '40000000',
+      REQUESTS_IN_FLIGHT_PER_CREDENTIAL: String(uploads),
+      ANSWER_IDLE_MS: '500',
+    },
     // The other gateway creates a second organisation in the same system.
     environmentOf: (gateway) =>
       gateway === 1 ? { BOOTSTRAP_ORGANISATION: 'Other tenant', BOOTSTRAP_TOKEN: otherTenant } : {},
@@ -91,3 +96,69 @@ test('one token that fills its share with bytes gets 503, and leaves memory for 
   for (const { socket } of filling) socket.destroy();
   await eventually('the token may send again', async () => (await sendAs(rig.token)).status === 202);
 }, 60_000);
+
+describe('an answer of any size', () => {
+  const part = Buffer.alloc(65_536, 'x');
+
+  test('is passed on as it comes, as gzip where the caller accepts it, and its end is its end', async () => {
+    rig.ownerAnswers(({ headers }, res) => {
+      const zipped = headers['accept-encoding'] === 'gzip';
+      res.writeHead(200, {
+        'content-type': 'text/csv',
+        vary: 'Accept-Encoding',
+        ...(zipped && { 'content-encoding': 'gzip' }),
+      });
+      res.write(zipped ? gzipSync('first') : 'first');
+      setTimeout(() => res.end(), 50);
+    });
+    for (const encoding of ['identity', 'gzip']) {
+      const answer = await rig.call('GET', '/events/export', { headers: { 'accept-encoding': encoding } });
+      expect([answer.status, answer.body, answer.headers.get('content-encoding')]).toEqual([
+        200,
+        'first',
+        encoding === 'gzip' ? 'gzip' : null,
+      ]);
+    }
+  });
+
+  test('that breaks off breaks the caller’s connection; one that breaks off before its first part is a problem', async () => {
+    rig.ownerAnswers((_req, res) => {
+      res.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'identity' }).write(part);
+      setTimeout(() => res.destroy(), 50);
+    });
+    await expect(rig.call('GET', '/events/export')).rejects.toThrow();
+    rig.ownerAnswers((_req, res) => {
+      res.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'gzip' }).flushHeaders();
+      setTimeout(() => res.destroy(), 50);
+    });
+    expect(await rig.call('GET', '/events/export')).toMatchObject({
+      status: 500,
+      body: { code: 'internal_error' },
+    });
+  });
+
+  test('of which the caller takes nothing is ended after the idle limit, for the caller and for the owner', async () => {
+    let sent = 0;
+    const ended = new Promise<void>((resolve) => {
+      rig.ownerAnswers((_req, res) => {
+        res.writeHead(200, { 'content-type': 'text/csv' }).on('close', resolve);
+        const send = () => {
+          while (!res.destroyed) {
+            sent += part.length;
+            if (!res.write(part)) break;
+          }
+        };
+        res.on('drain', send);
+        send();
+      });
+    });
+    const { hostname, port } = new URL(rig.urls[0] ?? '');
+    const socket = connect(Number(port), hostname);
+    sockets.push(socket);
+    socket.pause().on('error', () => undefined);
+    socket.write(`GET /events/export HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${rig.token}\r\n\r\n`);
+    await ended;
+    // What the buffers of four sockets hold: some megabytes of an answer without an end.
+    expect(sent).toBeLessThan(64_000_000);
+  });
+});

@@ -24,7 +24,7 @@ import {
 } from '@lead-scoring/service';
 import type { Request, Response } from 'express';
 import { roleOf } from '../credentials/authenticate.js';
-import type { GatewayRequest } from '../edge/request.js';
+import { headerOf, type GatewayRequest } from '../edge/request.js';
 import { problem } from '../problem.js';
 import { accountMerge, type AccountMergePlan } from './account-merge.js';
 import { jobList, JobListRefused } from './job-list.js';
@@ -46,6 +46,8 @@ export interface Forwarder {
 export interface ForwarderOptions extends OwnersOptions {
   /** Whether the OU of a public answer has ended. */
   unitHasEnded: (ouId: string) => Promise<boolean>;
+  /** The longest time in which a caller takes nothing of an answer that waits for it. */
+  answerIdleMs: number;
 }
 
 export function createForwarder(options: ForwarderOptions): Component<Forwarder> {
@@ -83,7 +85,7 @@ interface DeclaredRead extends ReadRequest {
 
 async function forward(
   owners: Owners,
-  { unitHasEnded }: Pick<ForwarderOptions, 'unitHasEnded'>,
+  { unitHasEnded, answerIdleMs: idleMs }: ForwarderOptions,
   request: ReadRequest,
   res: Response,
 ): Promise<void> {
@@ -94,17 +96,21 @@ async function forward(
     gone.abort();
   });
   const ask = owners.askAs(claimsOf(req, ouId), {
-    headers: { accept: req.headers.accept ?? '*/*' },
+    headers: {
+      accept: req.headers.accept ?? '*/*',
+      'accept-encoding': headerOf(req, 'accept-encoding') ?? 'identity',
+    },
+    partTimeoutMs: read.route.partTimeoutMs,
     signal: gone.signal,
   });
   try {
     if (read.route.owner === 'jobs') res.json(await jobList(read.query, ask));
-    else await passOn(await ownersAnswer(read, ask, unitHasEnded), res);
+    else await passOn(await ownersAnswer(read, ask, unitHasEnded), res, { idleMs });
   } catch (error) {
     // The caller has closed the connection: there is no one to answer.
     if (gone.signal.aborted) return;
     if (!(error instanceof JobListRefused)) throw error;
-    await passOn(error.answer, res);
+    await passOn(error.answer, res, { idleMs });
   }
 }
 

@@ -1,7 +1,6 @@
 // Passes an owner's answer on to the caller.
-import { pipeline } from 'node:stream/promises';
 import { isRetriable } from '@lead-scoring/read-model';
-import { answerUnitHeader, ProblemError } from '@lead-scoring/service';
+import { answerUnitHeader, ProblemError, sendParts } from '@lead-scoring/service';
 import type { Response } from 'express';
 import { problem, tryAgain } from '../problem.js';
 import type { OwnerAnswer } from './owners.js';
@@ -9,6 +8,8 @@ import type { OwnerAnswer } from './owners.js';
 const headersPassedOn = [
   'content-type',
   'content-length',
+  'content-encoding',
+  'vary',
   'content-disposition',
   'etag',
   'retry-after',
@@ -20,8 +21,15 @@ const headersPassedOn = [
   'cross-origin-resource-policy',
 ] as const;
 
-/** Streams the answer. */
-export async function passOn(answer: OwnerAnswer, res: Response): Promise<void> {
+/**
+ * Streams the answer, in memory that does not grow with it, however long it takes: a caller that takes nothing of it for `idleMs` is
+ * cut off, and an answer that breaks off ends the caller's connection before its end.
+ */
+export async function passOn(
+  answer: OwnerAnswer,
+  res: Response,
+  { idleMs }: { idleMs: number },
+): Promise<void> {
   res.status(answer.statusCode);
   for (const name of headersPassedOn) {
     const value = answer.headers[name];
@@ -33,14 +41,13 @@ export async function passOn(answer: OwnerAnswer, res: Response): Promise<void> 
     return;
   }
   try {
-    await pipeline(answer.body, res);
+    await sendParts(res, answer.body, { idleMs });
   } catch (error) {
-    // Sent bytes cannot be taken back: closing the connection tells the caller that the answer is incomplete.
-    res.destroy();
-    if (!res.headersSent)
-      throw new ProblemError(500, 'internal_error', 'The answer of the service ended too early.', {
-        cause: error,
-      });
+    if (res.headersSent) throw error;
+    for (const name of headersPassedOn) res.removeHeader(name);
+    throw new ProblemError(500, 'internal_error', 'The answer of the service ended too early.', {
+      cause: error,
+    });
   }
 }
 

@@ -1,6 +1,13 @@
 // Reads an OU's events in the order of time, newest first, from the documents with the events of each second.
-import { Binary, bytesOf, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
-import { readSecondKey, secondsBetween, timeOfPlace } from './keys.js';
+import {
+  Binary,
+  bytesOf,
+  InvalidCursor,
+  withClassifiedErrors,
+  type Filter,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { isPlaceOf, readSecondKey, secondsBetween, timeOfPlace } from './keys.js';
 import { eventSeconds, type EventSecondDocument } from './documents.js';
 import { countIn, newestPlaces } from './seconds.js';
 
@@ -9,6 +16,18 @@ export interface EventFilter {
   typeKey: string | null;
   fromMs: number | null;
   toMs: number | null;
+}
+
+/** A time of a query in milliseconds; null where the query leaves it open. */
+export function timeOf(time: string | undefined): number | null {
+  return time === undefined ? null : Date.parse(time);
+}
+
+/** @throws InvalidCursor when the cursor is not a place of this OU */
+export function placeFrom(cursor: string, ouId: string): Binary {
+  const place = new Binary(Buffer.from(cursor, 'base64url'), 0);
+  if (!isPlaceOf(ouId, place)) throw new InvalidCursor();
+  return place;
 }
 
 /** The number of documents in the first call, and the most in one call. */

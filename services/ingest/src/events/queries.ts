@@ -1,19 +1,9 @@
 // Reads events, newest first: those of an OU by their places in the order of time, those of a lead from the lead's range of records.
-import {
-  eventTypeKey,
-  leadIdOf,
-  normaliseAlias,
-  routes,
-  type Alias,
-  routeDeclarations,
-  type records,
-} from '@lead-scoring/contracts';
+import { eventTypeKey, routes, routeDeclarations, type records } from '@lead-scoring/contracts';
 import {
   Binary,
   bytesOf,
-  findByIds,
   hexOf,
-  InvalidCursor,
   uuidToBinary,
   withClassifiedErrors,
   type Filter,
@@ -22,10 +12,11 @@ import {
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import type { EventType } from '../event-types/fold.js';
 import { loadEventTypes } from '../event-types/queries.js';
-import { redirects } from '../aliases/documents.js';
-import { eventAtPlace, isPlaceOf, leadBytesOf, placeOf, readRecordOffset, recordIdsOf } from './keys.js';
 import { eventRecords, payloadOf, type EventRecordDocument } from './documents.js';
-import { countEvents, readPlaces } from './places.js';
+import { eventAtPlace, leadBytesOf, placeOf, readRecordOffset, recordIdsOf } from './keys.js';
+import { hasEvents, leadsAsked, namedLead } from './leads-of-alias.js';
+import { countEvents, placeFrom, readPlaces, timeOf } from './places.js';
+import { aliasOf, toEvent, type RecordedEvent } from './stored-event.js';
 
 interface ListQuery {
   event_type?: string | undefined;
@@ -47,12 +38,10 @@ interface EventPage {
 export function eventQueries(readModel: ReadModel): BoundQuery[] {
   return [
     bindQuery(routes.listEvents, async ({ query, context: { ouId } }) => {
-      const named = query.alias === undefined ? null : await leadsOfAlias(readModel, ouId, query.alias);
-      const leadId = query.lead_id?.toLowerCase();
-      if (!named && leadId === undefined) return listUnit(readModel, ouId, query);
-      const leads =
-        leadId === undefined ? (named?.leads ?? []) : !named || named.leads.includes(leadId) ? [leadId] : [];
-      return listLeads(readModel, ouId, leads, query, named?.spellings);
+      const asked = await leadsAsked(readModel, ouId, query);
+      return asked
+        ? listLeads(readModel, ouId, asked.leads, query, asked.spellings)
+        : listUnit(readModel, ouId, query);
     }),
     bindQuery(routes.listLeadEvents, async ({ params, query, context: { ouId } }) => {
       const page = await listLeads(readModel, ouId, [params.leadID], query);
@@ -169,110 +158,7 @@ function answer(
   return { data, total, page, limit, ...(next && { next_cursor: bytesOf(next).toString('base64url') }) };
 }
 
-type RecordedEvent = records.EventsIngested['events'][number];
-
-function toEvent(payload: records.EventsIngested, event: RecordedEvent): routeDeclarations.StoredEvent {
-  return {
-    lead_id: payload.lead_id,
-    id: event.id,
-    ...(event.event_id !== undefined && { event_id: event.event_id }),
-    alias: aliasOf(payload),
-    event_type: event.event_type,
-    timestamp: event.timestamp,
-    received_at: event.received_at ?? payload.received_at,
-    source: payload.source,
-    batch_id: event.batch_id ?? payload.batch_id,
-    metadata: event.metadata ?? {},
-  };
-}
-
-/** The alias under which a record's events came; the contract guarantees that there is one. */
-function aliasOf({ aliases: [first] }: records.EventsIngested): Alias {
-  return first ?? { alias_kind: 'unknown', alias: '' };
-}
-
 function countOf(types: ReadonlyMap<string, EventType>, typeKey: string | null): number {
   if (typeKey !== null) return types.get(typeKey)?.count ?? 0;
   return [...types.values()].reduce((sum, { count }) => sum + count, 0);
-}
-
-function timeOf(time: string | undefined): number | null {
-  return time === undefined ? null : Date.parse(time);
-}
-
-/** @throws InvalidCursor when the cursor is not a place of this OU */
-function placeFrom(cursor: string, ouId: string): Binary {
-  const place = new Binary(Buffer.from(cursor, 'base64url'), 0);
-  if (!isPlaceOf(ouId, place)) throw new InvalidCursor();
-  return place;
-}
-
-async function hasEvents(readModel: ReadModel, ouId: string, leadId: string): Promise<boolean> {
-  const found = await withClassifiedErrors(() =>
-    readModel
-      .collection(eventRecords)
-      .findOne({ _id: recordIdsOf(leadId), ou: uuidToBinary(ouId) }, { projection: { _id: 1 } }),
-  );
-  return found !== null;
-}
-
-/** The limit of forwarding events, which also ends rings of redirects. */
-const maximumHops = 20;
-
-/** The lead itself when it has events of its own, for example from before a link; else the lead to which its alias was linked. */
-async function namedLead(readModel: ReadModel, ouId: string, leadId: string): Promise<string> {
-  let named = leadId;
-  for (let hop = 0; hop < maximumHops; hop += 1) {
-    if (await hasEvents(readModel, ouId, named)) return named;
-    const found = await withClassifiedErrors(() =>
-      readModel.collection(redirects).findOne({ _id: uuidToBinary(named), ou: uuidToBinary(ouId) }),
-    );
-    if (!found || found.lead_id === named) break;
-    named = found.lead_id;
-  }
-  return leadId;
-}
-
-const wellKnownKinds = ['email', 'phone', 'external_id', 'cookie', 'social', 'user_id', 'anonymous_id'];
-
-/**
- * The leads that can have events of the alias: those that it names as any alias kind of the OU, and those to which these are
- * redirected. They are computed, so that events need no index by alias.
- */
-async function leadsOfAlias(
-  readModel: ReadModel,
-  ouId: string,
-  alias: string,
-): Promise<{ leads: string[]; spellings: string[] }> {
-  const types = await loadEventTypes(readModel, ouId);
-  const kinds = new Set([...wellKnownKinds, ...[...types.values()].flatMap((type) => type.alias_kinds)]);
-  const spellings = new Set<string>();
-  const leads = new Set<string>();
-  for (const kind of kinds) {
-    const normalised = normaliseAlias(kind, alias);
-    if ('problem' in normalised) continue;
-    spellings.add(normalised.alias);
-    leads.add(leadIdOf(ouId, kind, normalised.alias));
-  }
-  await followRedirects(readModel, leads);
-  const populated = await withClassifiedErrors(() =>
-    Promise.all(
-      [...leads].map(async (lead) => {
-        const found = await readModel
-          .collection(eventRecords)
-          .findOne({ _id: recordIdsOf(lead) }, { projection: { _id: 1 } });
-        return found ? [lead] : [];
-      }),
-    ),
-  );
-  return { leads: populated.flat(), spellings: [...spellings] };
-}
-
-async function followRedirects(readModel: ReadModel, leads: Set<string>): Promise<void> {
-  let next = [...leads];
-  while (next.length > 0) {
-    const found = await findByIds(readModel.collection(redirects), next.map(uuidToBinary));
-    next = found.map(({ lead_id }) => lead_id).filter((lead) => !leads.has(lead));
-    for (const lead of next) leads.add(lead);
-  }
 }

@@ -2,6 +2,8 @@
 import { encodePosition, records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { listLag, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import type { ReadModel } from '@lead-scoring/read-model';
+import type { Logger } from '@lead-scoring/service';
 import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { intakeCommands, type IntakeCommand } from '../intake/messages.js';
 import { ingestQueries } from '../queries.js';
@@ -19,7 +21,20 @@ export interface Rig extends Omit<ServiceRig, 'request'> {
   request: (command: Extract<IntakeCommand, { type: 'DeleteLead' }>) => Promise<declarations.CommandReplied>;
 }
 
-export async function startRig({ partitions = 3, processors = 1, aliasShare = Infinity } = {}): Promise<Rig> {
+export interface RigOptions {
+  partitions?: number;
+  processors?: number;
+  aliasShare?: number;
+  /** The read model of the queries; default: the processors' own. */
+  reads?: (own: ReadModel, logger: Logger) => Promise<ReadModel>;
+}
+
+export async function startRig({
+  partitions = 3,
+  processors = 1,
+  aliasShare = Infinity,
+  reads = (own) => Promise.resolve(own),
+}: RigOptions = {}): Promise<Rig> {
   const service = ingestService({ aliasShare });
   const rig = await openServiceRig({
     service: 'ingest',
@@ -28,7 +43,7 @@ export async function startRig({ partitions = 3, processors = 1, aliasShare = In
     partitions,
   });
   const { log, readModel, logger, onFatal } = rig;
-  await rig.serve(ingestQueries(readModel, { partitions, positionTimeoutMs: 2_000 }));
+  await rig.serve(ingestQueries(await reads(readModel, logger), { partitions, positionTimeoutMs: 2_000 }));
 
   const startProcessor = () => rig.run(createServiceProcessor(log, service, { readModel, logger, onFatal }));
 

@@ -1,0 +1,37 @@
+// What the declarations of commands share: the flags, and how an action runs.
+import type { Readable } from 'node:stream';
+import type { AclsFlags } from './acls-command.js';
+import type { ExportFlags } from './export-command.js';
+import type { HistoryFlags } from './history-command.js';
+import type { IngestFlags } from './ingest-command.js';
+import type { JobsFlags } from './jobs-command.js';
+import type { ExplainFlags, LeadsFlags, ResetFlags } from './leads-commands.js';
+import type { TailFlags } from './log-commands.js';
+import type { Output } from './output.js';
+import type { AcceptFlags } from './positions-commands.js';
+import type { ApplyFlags } from './rules-commands.js';
+import type { GlobalFlags, Settings } from './settings.js';
+
+/** The flags of all commands together; each command reads its own. */
+export type Flags = GlobalFlags &
+  IngestFlags &
+  LeadsFlags &
+  JobsFlags &
+  ResetFlags &
+  ExplainFlags &
+  HistoryFlags &
+  ExportFlags &
+  TailFlags &
+  AclsFlags &
+  AcceptFlags &
+  ApplyFlags & { timeout?: string; again?: boolean; yes?: boolean };
+
+/** The parts that all declarations of commands need. */
+export interface CommandContext {
+  /** Runs an action with the flags of its command, the global flags, and the arguments. */
+  command: (action: Action) => (...given: unknown[]) => Promise<void>;
+  output: Output;
+  stdin: Readable;
+}
+
+export type Action = (flags: Flags, settings: Settings, words: string[]) => Promise<number>;
