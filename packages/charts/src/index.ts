@@ -7,4 +7,6 @@ export { customProperties, palette, safeColour } from './palette.js';
 export { pictureHeaders } from './picture.js';
 export type { DrawnHistory } from './score-history.js';
 export { extremes, stepsPath } from './steps.js';
+export { renderWhatIf } from './what-if-picture.js';
+export { whatIfCharts, type DrawnWhatIf, type WhatIfChart } from './what-if-chart.js';
 export * from './words.js';

@@ -28,6 +28,7 @@ const rulesOf = (colours: Colours) =>
     `.area{fill:${colours.glow}}`,
     `.path{stroke:${colours.accent}}`,
     `.dot{fill:${colours.accent};stroke:${colours.back}}`,
+    `.live{fill:${colours.dim};stroke:${colours.dim}}`,
   ].join('');
 
 const style = `svg{color-scheme:light dark}
@@ -35,7 +36,7 @@ text{font-family:-apple-system,BlinkMacSystemFont,"Segoe UI Variable Text","Sego
 .large{font-variant-numeric:proportional-nums;letter-spacing:-.03em}
 ${rulesOf(palette.light)}
 @media screen and (prefers-color-scheme:dark){${rulesOf(palette.dark)}}
-@media (forced-colors:active){.back{fill:Canvas}.ink,.dim,.plus,.minus,.gain,.loss,.dot{fill:CanvasText}.path,.zero{stroke:CanvasText}}
+@media (forced-colors:active){.back{fill:Canvas}.ink,.dim,.plus,.minus,.gain,.loss,.dot,.live{fill:CanvasText}.path,.zero,.live{stroke:CanvasText}}
 `;
 
 const styleHash = createHash('sha256').update(style).digest('base64');

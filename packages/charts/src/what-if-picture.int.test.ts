@@ -1,0 +1,65 @@
+// The pictures of a what-if in a real Chromium. KEEP_SCREENSHOTS=1 renews docs/screenshots.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  imageOf,
+  keepScreenshot,
+  looks,
+  misplaced,
+  openPictures,
+  type PictureBrowser,
+} from './testing/picture-browser.js';
+import { usual, whatIfs } from './testing/what-ifs.js';
+import { whatIfCharts } from './what-if-chart.js';
+import { renderWhatIf } from './what-if-picture.js';
+import { whatIfInWords, whatIfTitle } from './what-if-words.js';
+
+let pictures: PictureBrowser;
+
+/** `usual-roc` is the ROC picture of the what-if `usual`. */
+beforeAll(async () => {
+  pictures = await openPictures((name, width) => {
+    const chart = whatIfCharts.find((one) => name.endsWith(`-${one}`));
+    const whatIf = chart && whatIfs[name.slice(0, -chart.length - 1)];
+    return whatIf && renderWhatIf(whatIf, chart, width);
+  });
+}, 600_000);
+afterAll(() => pictures.stop());
+
+/** The narrowest picture and the widest for every what-if; the usual one also as it is shown in a page. */
+const widthsOf = (name: string) => (name.startsWith('usual') ? [320, 960, 1_600] : [320, 1_600]);
+/** Places of texts do not depend on colours: what is hard to draw is drawn in one look. */
+const shown = Object.keys(looks).flatMap((look) =>
+  Object.keys(whatIfs)
+    .filter((name) => name === 'usual' || look === 'light')
+    .flatMap((name) => whatIfCharts.map((chart) => ({ look, name: `${name}-${chart}` }))),
+);
+
+test.each(shown)(
+  '“$name” in $look colours is one file, and every text has its place',
+  async ({ look, name }) => {
+    for (const width of widthsOf(name)) {
+      const path = `${name}-${String(width)}.svg`;
+      const options = { ...looks[look], viewport: { width, height: 900 } };
+      const complaints = await pictures.visit(path, options, async (page) => {
+        expect(pictures.asked()).toEqual([`/${path}`]);
+        expect(await page.evaluate('document.querySelectorAll("parsererror").length')).toBe(0);
+        expect(await page.evaluate(misplaced)).toEqual([]);
+        if (name.startsWith('usual') && width === 960 && look !== 'contrast')
+          await keepScreenshot(page, `what-if-${name}${look === 'light' ? '' : `-${look}`}.png`);
+      });
+      expect(complaints).toEqual([]);
+    }
+  },
+);
+
+test.each(whatIfCharts)(
+  'a screen reader gets “%s” as one image with its name and all that it shows',
+  async (chart) => {
+    await pictures.visit(`usual-${chart}-960.svg`, {}, async (page) => {
+      expect(await imageOf(page)).toEqual([
+        `What if: ${whatIfTitle(usual, chart)}`,
+        whatIfInWords(usual, chart),
+      ]);
+    });
+  },
+);
