@@ -358,6 +358,8 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
       body: { changes: [{ op: 'add', rule: { ruleset_id: rulesetId, event_type: 'A', weight: 1 } }] },
     })),
   ],
+  startSuggestion: [nothing],
+  drawWhatIf: [missing(({ whatIfId }) => ({ parameters: { job: whatIfId } }))],
   applyWhatIf: [missing(({ whatIfId }) => ({ parameters: { job: whatIfId } }))],
   analyzeSite: [nothing],
   listSiteAnalyses: [nothing],

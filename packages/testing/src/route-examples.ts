@@ -191,6 +191,10 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
       outcome: { event_type: eventType },
     },
   }),
+  startSuggestion: ({ eventType }) => ({
+    body: { outcome: { event_type: eventType }, dimension: 'engagement' },
+  }),
+  drawWhatIf: ({ whatIfId }) => ({ parameters: { job: whatIfId }, query: { chart: 'roc' } }),
   applyWhatIf: ({ whatIfId }) => ({ parameters: { job: whatIfId } }),
   setRulesActive: ({ ouId, ruleId }) => ({
     parameters: { ouId },

@@ -1,4 +1,4 @@
-// What-ifs through the gateway: every status that their routes declare, and a what-if that ends once with the right result although
+// What-ifs and suggestions through the gateway: every status that their routes declare, and a what-if that ends once with the right result although
 // its service is killed while it runs.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { routeDeclarations } from '@lead-scoring/contracts';
@@ -65,11 +65,12 @@ const start = (body: object, options = {}) =>
     body,
     ...options,
   });
-const jobOf = async (id: string) => (await system.request<routeDeclarations.Job>(`/jobs/${id}`)).body;
+type WhatIfJob = Omit<routeDeclarations.Job, 'result'> & { result?: routeDeclarations.WhatIfResult };
+const jobOf = async (id: string) => (await system.request<WhatIfJob>(`/jobs/${id}`)).body;
 const apply = (id: string) =>
   system.request<{ version?: number; code?: string }>(`/scoring/what-if/${id}/apply`, { method: 'POST' });
 
-async function completed(id: string): Promise<routeDeclarations.Job> {
+async function completed(id: string): Promise<WhatIfJob> {
   return eventually(
     'the what-if is completed',
     async () => {
@@ -198,5 +199,48 @@ describe('the statuses of apply', () => {
       `/rules/${ruleId}/history`,
     );
     expect(history.body.data[0]?.changed_by?.kind).toBe('token');
+  });
+});
+
+describe('the statuses of a suggestion', () => {
+  const suggest = (body: object, options = {}) =>
+    system.request<{ job_id: string; code?: string; detail?: string }>('/scoring/suggest', {
+      body,
+      ...options,
+    });
+  const form = { outcome: { event_type: 'Deal Won' }, dimension: 'engagement' };
+
+  test('202, and its changes are taken by a what-if as they are', async () => {
+    const { status, body } = await suggest(form);
+    expect(status).toBe(202);
+    const { result } = await completed(body.job_id);
+    const { changes, held_out, learned_from } = result as unknown as routeDeclarations.SuggestionResult;
+    expect(learned_from.leads + held_out.leads).toBe(leads);
+    // Forms went with the outcome: every fourth lead sent more of them.
+    expect(changes.length).toBeGreaterThan(0);
+    expect(held_out.auc).toBeGreaterThan(0.6);
+    const tried = await start({ changes, outcome: form.outcome });
+    expect(tried.status).toBe(202);
+    await completed(tried.body.job_id);
+  });
+
+  test('400 for a form without an outcome, 404 where no profile ruleset could take the rules', async () => {
+    expect(await suggest({ dimension: 'engagement' })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request' },
+    });
+    expect(await suggest({ ...form, dimension: 'profile' })).toMatchObject({
+      status: 404,
+      body: { code: 'ruleset_not_found' },
+    });
+  });
+
+  test('409 with the id of the job that runs, for one of two that are started at once', async () => {
+    const [one, other] = await Promise.all([suggest(form), suggest(form)]);
+    const [begun, refused] = one.status === 202 ? [one, other] : [other, one];
+    expect(begun.status).toBe(202);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'job_running' } });
+    expect(refused.body.detail).toContain(begun.body.job_id);
+    await completed(begun.body.job_id);
   });
 });

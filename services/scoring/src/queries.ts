@@ -20,6 +20,7 @@ import { topLeadQueries } from './leads/top-leads.js';
 import { gridQueries } from './levels/queries.js';
 import { profileQueries } from './profile/queries.js';
 import { ruleTestQueries } from './rule-tests/queries.js';
+import { pictureQueries } from './what-if/picture-queries.js';
 import { jobQueries } from './what-if/queries.js';
 import { ruleHistoryQueries } from './rule-history/queries.js';
 import { createAwaitPositions } from './visibility.js';
@@ -51,5 +52,6 @@ export function scoringQueries(
     ...gridQueries(configurations),
     ...filterQueries({ readModel, configurations, now }),
     ...jobQueries({ readModel, configurations, now }),
+    ...pictureQueries({ readModel }),
   ];
 }

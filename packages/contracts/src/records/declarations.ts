@@ -19,3 +19,5 @@ export * from './site-analysis.js';
 export * from './system.js';
 export * from './rules.js';
 export * from './what-if.js';
+export * from './suggestions.js';
+export * from './scoring-jobs.js';

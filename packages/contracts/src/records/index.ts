@@ -14,6 +14,8 @@ import { scoringRecords } from './scoring.js';
 import { shareRecords } from './share.js';
 import { ruleRecords } from './rules.js';
 import { siteAnalysisRecords } from './site-analysis.js';
+import { scoringJobRecords } from './scoring-jobs.js';
+import { suggestionRecords } from './suggestions.js';
 import { whatIfRecords } from './what-if.js';
 import { commandReplied, inputsRead, positionsAccepted, rebuildReadModels } from './system.js';
 
@@ -33,6 +35,8 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...siteAnalysisRecords,
   ...ruleRecords,
   ...whatIfRecords,
+  ...suggestionRecords,
+  ...scoringJobRecords,
   commandReplied,
   ...rebuildReadModels,
   ...inputsRead,
@@ -54,6 +58,8 @@ type ServiceRecord =
   | (typeof shareRecords)[number]
   | (typeof ruleRecords)[number]
   | (typeof whatIfRecords)[number]
+  | (typeof suggestionRecords)[number]
+  | (typeof scoringJobRecords)[number]
   | (typeof siteAnalysisRecords)[number];
 
 /**

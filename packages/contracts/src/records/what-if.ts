@@ -1,4 +1,4 @@
-// Commands of what-ifs, and the records of the jobs that compute them: recorded history replayed by the live rules and by a draft.
+// Commands of what-ifs, and the work and the findings of the jobs that compute them: recorded history replayed by the live rules and by a draft.
 import { z } from 'zod';
 import { id, score, time } from '../common.js';
 import { requested } from '../vocabulary/actor.js';
@@ -6,7 +6,6 @@ import { attributeFilter } from '../vocabulary/filters.js';
 import { gridCell } from '../vocabulary/grid.js';
 import { levelledScoreTypes } from '../vocabulary/score-types.js';
 import { configurationFile } from './configuration-file.js';
-import { jobRecords } from './jobs.js';
 import { profileRuleFields, recordedConditions } from './profile-scoring.js';
 import { defineRecord, type PayloadOf } from './record.js';
 import { updateRule } from './rules.js';
@@ -30,7 +29,7 @@ const draftRule = z.union([
   z.strictObject({ ruleset_id: id, conditions: recordedConditions, ...profileRuleFields }),
 ]);
 
-const draftChange = z.discriminatedUnion('op', [
+export const draftChange = z.discriminatedUnion('op', [
   z.strictObject({ op: z.literal('add'), rule: draftRule }),
   z.strictObject({
     op: z.literal('change'),
@@ -46,11 +45,17 @@ const draft = {
   levels: configurationFile.shape.engagement_levels.describe('All levels of the score. Absent: as they are.'),
   decays: configurationFile.shape.decays.describe('All decay rules. Absent: as they are.'),
 };
+/** What a good lead comes to, in commands and in the work of jobs. */
+export const recordedOutcome = z.union([
+  z.strictObject({ event_type: z.string().min(1).max(100) }),
+  attributeFilter,
+]);
+
 const asked = {
   from: time.optional().describe('Events that happened earlier do not count.'),
   to: time.optional().describe('Events that happened then or later do not count.'),
   score_type: z.enum(levelledScoreTypes),
-  outcome: z.union([z.strictObject({ event_type: z.string().min(1).max(100) }), attributeFilter]).optional(),
+  outcome: recordedOutcome.optional(),
   threshold: score.optional(),
 };
 
@@ -72,9 +77,9 @@ export const applyWhatIf = defineRecord({
 });
 export type ApplyWhatIf = PayloadOf<typeof applyWhatIf>;
 
-const offset = z.int().min(0);
+export const logOffset = z.int().min(0);
 
-const whatIfWork = z.strictObject({
+export const whatIfWork = z.strictObject({
   kind: z.literal('what-if'),
   ...draft,
   ...asked,
@@ -82,8 +87,8 @@ const whatIfWork = z.strictObject({
   partitions: z
     .array(
       z.strictObject({
-        ingest_end: offset.describe('Where ingest.events ended when the job began.'),
-        scoring_end: offset.describe('Where scoring.events ended then.'),
+        ingest_end: logOffset.describe('Where ingest.events ended when the job began.'),
+        scoring_end: logOffset.describe('Where scoring.events ended then.'),
         groups: z.int().min(1).describe('Groups of leads, one of which is in memory at a time.'),
       }),
     )
@@ -92,7 +97,7 @@ const whatIfWork = z.strictObject({
 export type WhatIfWork = z.infer<typeof whatIfWork>;
 
 const count = z.int().min(0);
-const histogram = z
+export const histogram = z
   .array(z.int())
   .max(whatIfLimits.histogram)
   .describe('A score, its number of leads, the next score, its number, and so on.');
@@ -126,7 +131,7 @@ const mover = z.strictObject({
 export type FoundMover = z.infer<typeof mover>;
 
 /** The findings of a step about a group of leads. */
-const whatIfFound = z.strictObject({
+export const whatIfFound = z.strictObject({
   leads: count,
   rising: count,
   falling: count,
@@ -137,17 +142,4 @@ const whatIfFound = z.strictObject({
 });
 export type WhatIfFound = z.infer<typeof whatIfFound>;
 
-/** The parameters and the plan of each kind of job of the scoring service. */
-export const scoringWork = z.discriminatedUnion('kind', [whatIfWork]);
-export const scoringJobs = jobRecords('scoring', scoringWork, whatIfFound);
-
-export const whatIfRecords = [
-  startWhatIf,
-  applyWhatIf,
-  scoringJobs.continueJob,
-  scoringJobs.cancelJob,
-  scoringJobs.jobStarted,
-  scoringJobs.jobAdvanced,
-  scoringJobs.jobEnded,
-  scoringJobs.jobCancelled,
-] as const;
+export const whatIfRecords = [startWhatIf, applyWhatIf] as const;

@@ -33,4 +33,5 @@ export * from './site-analysis.js';
 export * from './surge-triggers.js';
 export { maximumTriggers } from './trigger-fields.js';
 export * from './rules.js';
+export { suggestionResult, type SuggestionResult } from './suggestions.js';
 export { whatIfResult, type WhatIfResult, type WhatIfSide } from './what-if.js';

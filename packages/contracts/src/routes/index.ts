@@ -32,6 +32,7 @@ import * as rules from './rules.js';
 import * as shares from './shares.js';
 import * as sites from './site-analysis.js';
 import * as surges from './surge-triggers.js';
+import * as suggestions from './suggestions.js';
 import * as whatIf from './what-if.js';
 
 export const routes = {
@@ -121,6 +122,8 @@ export const routes = {
   putConfiguration: configurationFile.putConfiguration,
   startWhatIf: whatIf.startWhatIf,
   applyWhatIf: whatIf.applyWhatIf,
+  drawWhatIf: whatIf.drawWhatIf,
+  startSuggestion: suggestions.startSuggestion,
   listProfileLevels: profileLevels.listProfileLevels,
   setProfileLevels: profileLevels.setProfileLevels,
   getScoringGrid: profileLevels.getScoringGrid,

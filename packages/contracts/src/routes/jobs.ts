@@ -4,6 +4,7 @@ import { cursorParameter, page, pageParameters, time } from '../common.js';
 import { jobId } from '../records/job-id.js';
 import { jobError, maximumJobErrors } from '../records/jobs.js';
 import { defineRoute, editor, viewer } from './route.js';
+import { suggestionResult } from './suggestions.js';
 import { whatIfResult } from './what-if.js';
 
 const own = { owner: 'job', tag: 'Jobs' } as const;
@@ -29,7 +30,10 @@ export const job = z
     eta: time.nullable().describe('When it is expected to end; null where that is not known.'),
     started_at: time,
     ended_at: time.nullable(),
-    result: whatIfResult.optional().describe('Of a completed what-if. Other jobs have no result.'),
+    result: z
+      .union([whatIfResult, suggestionResult])
+      .optional()
+      .describe('Of a completed what-if or suggestion. Other jobs have no result.'),
   })
   .meta({ id: 'Job' });
 export type Job = z.infer<typeof job>;

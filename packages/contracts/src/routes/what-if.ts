@@ -1,6 +1,6 @@
 // What if: the recorded history of an OU, replayed by the live rules and by a draft of changes, without touching a live score.
 import { z } from 'zod';
-import { id, inOrder, moment, name, score } from '../common.js';
+import { id, inOrder, integerParameter, moment, name, score } from '../common.js';
 import { jobId } from '../records/job-id.js';
 import { profileRuleFields } from '../records/profile-scoring.js';
 import { changesOf } from '../records/rules.js';
@@ -11,7 +11,7 @@ import { gridCell } from '../vocabulary/grid.js';
 import { levelledScoreTypes } from '../vocabulary/score-types.js';
 import { decaySection, levelSection } from './configuration-file.js';
 import { profileConditions } from './profile-rules.js';
-import { defineRoute, editor } from './route.js';
+import { defineRoute, editor, viewer } from './route.js';
 import { ruleForm } from './scoring-configuration.js';
 
 const tag = 'Scoring configuration';
@@ -49,7 +49,7 @@ const change = z
   ])
   .meta({ id: 'WhatIfChange' });
 
-const outcome = z
+export const outcomeForm = z
   .union([
     z
       .strictObject({ event_type: name(100).describe('A lead has the outcome with its first such event.') })
@@ -89,7 +89,7 @@ export const startWhatIf = defineRoute({
       .default('engagement')
       .describe('The score that the result is about.')
       .meta({ default: 'engagement' }),
-    outcome: outcome.optional(),
+    outcome: outcomeForm.optional(),
     threshold: score
       .optional()
       .describe('With an outcome: how good is it to call all leads with this score and above?'),
@@ -155,6 +155,35 @@ export const applyWhatIf = defineRoute({
     },
   },
   problems: ['job_not_found', 'job_not_completed', 'rules_changed', 'limit_reached'],
+});
+
+export const drawWhatIf = defineRoute({
+  name: 'drawWhatIf',
+  method: 'GET',
+  path: '/scoring/what-if/{job}/picture.svg',
+  owner: 'scoring',
+  kind: 'query',
+  access: viewer,
+  tag,
+  summary: 'The result of a what-if, as a picture',
+  description:
+    'Live rules and draft side by side, drawn for a width, light or dark as the reader has it, with everything that it shows in words for screen readers, and without scripts. Without an outcome, the charts about it say that there is nothing to draw.',
+  parameters: z.strictObject({ job: jobId }),
+  query: z.strictObject({
+    chart: z
+      .enum(['distribution', 'conversion', 'roc'], 'must be distribution, conversion or roc')
+      .default('distribution')
+      .describe(
+        'distribution: leads by score; conversion: the share with the outcome by score; roc: the ROC curves.',
+      )
+      .meta({ default: 'distribution' }),
+    width: integerParameter(320, 1_600)
+      .default(960)
+      .describe('In pixels. Letters keep their size; 360 is a telephone held upright.')
+      .meta({ default: 960 }),
+  }),
+  responses: { 200: { description: 'SVG', contentType: 'image/svg+xml' } },
+  problems: ['job_not_found', 'job_not_completed'],
 });
 
 const count = z.int().min(0);

@@ -87,6 +87,13 @@ export const scoringCommands = {
       ...input.body,
     }),
 
+  startSuggestion: (input) =>
+    command(records.startSuggestion, ouOf(input), {
+      ...inUnit(input),
+      job_id: input.commandId,
+      ...input.body,
+    }),
+
   applyWhatIf: (input) =>
     command(records.applyWhatIf, ouOf(input), {
       ...inUnit(input),

@@ -28,6 +28,8 @@ export interface HistoryPart {
   readonly ends: Pick<records.WhatIfWork['partitions'][number], 'ingest_end' | 'scoring_end'>;
   /** Which leads: those of a group, or these. */
   readonly leads: LeadGroup | ReadonlySet<string>;
+  /** Which of them; absent: all. */
+  readonly chosen?: ((leadId: string) => boolean) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -130,11 +132,12 @@ function commandOf({ ou_id, lead_id, reset_id, decided_at }: records.ScoreAdjust
 
 function read(
   log: EventLog,
-  { ouId, partition, ends, leads, signal }: HistoryPart,
+  { ouId, partition, ends, leads, chosen, signal }: HistoryPart,
   topic: 'ingest.events' | 'scoring.events',
   isOfType: (record: StoredRecord) => boolean,
 ): AsyncGenerator<IncomingRecord[], void> {
-  const isOfLead = isWithin(leads);
+  const isOfGroup = isWithin(leads);
+  const isOfLead = chosen ? (leadId: string) => isOfGroup(leadId) && chosen(leadId) : isOfGroup;
   const to = BigInt(topic === 'ingest.events' ? ends.ingest_end : ends.scoring_end);
   return readHistory(
     log,

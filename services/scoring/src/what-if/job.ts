@@ -2,24 +2,25 @@
 // one partition. Nothing of a live score is touched.
 import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-scoring/capability';
 import { jobIdOf, records, type JsonValue } from '@lead-scoring/contracts';
-import { endOffsets, type EventLog } from '@lead-scoring/event-log';
-import { offsetToNumber, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
+import { uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { configurationOfVersion } from '../configuration-changes/documents.js';
-import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne } from '../configuration/queries.js';
 import { histograms } from '../leads/documents.js';
-import { compileRules } from '../scores/rule-model.js';
 import { alwaysInForce, draftOf } from './draft-model.js';
 import { foundIn, joinedFound } from './found-model.js';
-import { leadGroup, readCauses, readHappenings } from './history.js';
+import { leadGroup } from './history.js';
 import { PointTally } from './reasons-model.js';
-import { Outcomes, Replay, type ReplayedRange, type Sides } from './replay-model.js';
+import {
+  configurationAt,
+  endsOfLog,
+  rangeOf,
+  readOutcomes,
+  replayed,
+  type StepSources,
+} from './replay-group.js';
+import type { Sides } from './replay-model.js';
 
-export interface WhatIfDependencies {
-  /** Called when a step begins. */
-  readonly log: () => EventLog;
-  readonly configurations: () => PublishedConfigurations;
+export interface WhatIfDependencies extends StepSources {
   /** Leads of which a step keeps the state; some 3 KB each. Default 20,000. */
   readonly leadsPerStep?: number | undefined;
 }
@@ -58,14 +59,9 @@ async function begin(
   const live = await loadOne(configurations(), ou_id);
   const draft = draftOf(asked, live, { job_id, at });
   if (draft.outcome === 'rejected') return draft;
-  const [ingest, scoring, leads] = await Promise.all([
-    endOffsets(log(), 'ingest.events'),
-    endOffsets(log(), 'scoring.events'),
-    leadsByPartition(readModel, ou_id),
-  ]);
-  const partitions = ingest.map(({ partition, offset }) => ({
-    ingest_end: offsetToNumber(offset),
-    scoring_end: offsetToNumber(scoring.find((one) => one.partition === partition)?.offset ?? 0n),
+  const [ends, leads] = await Promise.all([endsOfLog(log()), leadsByPartition(readModel, ou_id)]);
+  const partitions = ends.map((end, partition) => ({
+    ...end,
     groups: Math.max(1, Math.ceil((leads.get(partition) ?? 0) / leadsPerStep)),
   }));
   const work: Work = { kind: 'what-if', ...asked, configuration_version: live.version, partitions };
@@ -84,7 +80,8 @@ function askedOf(start: records.StartWhatIf): Asked {
   ) as unknown as Asked;
 }
 
-async function leadsByPartition(readModel: ReadModel, ouId: string): Promise<Map<number, number>> {
+/** The number of an OU's leads in each partition that has some. */
+export async function leadsByPartition(readModel: ReadModel, ouId: string): Promise<Map<number, number>> {
   const found = await readModel
     .collection(histograms)
     .find({ ou: uuidToBinary(ouId) })
@@ -131,24 +128,16 @@ async function takeStep(job: WhatIfJob, context: StepContext): Promise<JobStep> 
 /** The live rules of when the job began, and the draft of them. */
 async function configurationsOf(
   { ou_id, job_id, work, started_at: at }: WhatIfJob,
-  { configurations, scope }: StepContext,
+  context: StepContext,
 ): Promise<Sides<ScoringConfiguration>> {
-  const now = await loadOne(configurations(), ou_id);
-  const live =
-    now.version === work.configuration_version
-      ? now
-      : await configurationOfVersion(scope.readModel, ou_id, work.configuration_version);
+  const live = await configurationAt({ ou_id, version: work.configuration_version }, context);
   const draft = draftOf(work, live, { job_id, at });
   if (draft.outcome === 'rejected') throw new Error(`the draft of a what-if is refused: ${draft.message}`);
   return { live: alwaysInForce(live), draft: alwaysInForce(draft.configuration) };
 }
 
-function rangeOf({ work: { from, to }, started_at }: WhatIfJob): ReplayedRange {
-  return { from, to, until: to !== undefined && to < started_at ? to : started_at };
-}
-
 async function replayGroup(
-  job: WhatIfJob,
+  { ou_id: ouId, started_at, work }: WhatIfJob,
   { partition, group }: Place,
   {
     log,
@@ -156,16 +145,12 @@ async function replayGroup(
     configurations,
   }: Pick<StepContext, 'log' | 'signal'> & { configurations: Sides<ScoringConfiguration> },
 ): Promise<records.WhatIfFound> {
-  const { outcome, score_type, partitions } = job.work;
+  const { outcome, score_type, partitions } = work;
   const { groups, ...ends } = partitions[partition] ?? { groups: 1, ingest_end: 0, scoring_end: 0 };
-  const part = { ouId: job.ou_id, partition, ends, leads: leadGroup(group, groups), signal };
-  const range = rangeOf(job);
-  const outcomes = outcome && new Outcomes(outcome, range);
-  if (outcomes) for await (const causes of readCauses(log(), part)) outcomes.take(causes);
-  const rules = { live: compileRules(configurations.live), draft: compileRules(configurations.draft) };
+  const part = { ouId, partition, ends, leads: leadGroup(group, groups), signal };
+  const range = rangeOf(work, started_at);
+  const outcomeTimes = outcome && (await readOutcomes(log(), part, { outcome, range }));
   const tallies = { live: new PointTally(score_type), draft: new PointTally(score_type) };
-  const replay = new Replay(rules, range, { outcomeTimes: outcomes?.times, observers: tallies });
-  for await (const happenings of readHappenings(log(), part)) replay.take(happenings);
-  replay.end();
+  const replay = await replayed(log(), part, { configurations, range, outcomeTimes, observers: tallies });
   return foundIn(replay, { configurations, score_type, tallies });
 }

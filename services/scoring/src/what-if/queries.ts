@@ -1,12 +1,13 @@
 // The queries on jobs of the scoring service: a completed what-if has its result.
-import { findJob, findListedJobs, jobAnswer, jobNotFound } from '@lead-scoring/capability';
-import { jobNamed, routes, type records } from '@lead-scoring/contracts';
+import { findJob, findListedJobs, jobAnswer, jobNotFound, type Job } from '@lead-scoring/capability';
+import { jobNamed, routes, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import { findByIds, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, problem, type BoundQuery } from '@lead-scoring/service';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne } from '../configuration/queries.js';
 import { leadKey, leadOfKey } from '../keys.js';
 import { leads } from '../leads/documents.js';
+import { suggestionResultOf } from '../suggestions/found-model.js';
 import { whatIfResultOf } from './result-model.js';
 
 export interface JobQueryDependencies {
@@ -25,15 +26,25 @@ export function jobQueries({ readModel, configurations, now }: JobQueryDependenc
       if (!job) throw problem(jobNotFound.code, jobNotFound.message);
       const answer = jobAnswer('scoring', job, now());
       if (job.status !== 'completed') return answer;
-      const found = job.found as unknown as records.WhatIfFound;
-      const [{ version }, names] = await Promise.all([
-        loadOne(configurations, ouId),
-        namesOf(readModel, ouId, found.movers),
-      ]);
-      const work = job.work as records.WhatIfWork;
-      return { ...answer, result: whatIfResultOf(found, { work, version, names }) };
+      const { version } = await loadOne(configurations, ouId);
+      return { ...answer, result: await resultOf(job, { readModel, version }) };
     }),
   ];
+}
+
+async function resultOf(
+  { ou_id, work: anyWork, found }: Job<{ readonly kind: string }>,
+  { readModel, version }: { readonly readModel: ReadModel; readonly version: number },
+): Promise<routeDeclarations.Job['result']> {
+  const work = anyWork as records.ScoringWork;
+  switch (work.kind) {
+    case 'what-if': {
+      const all = found as unknown as records.WhatIfFound;
+      return whatIfResultOf(all, { work, version, names: await namesOf(readModel, ou_id, all.movers) });
+    }
+    case 'suggestion':
+      return suggestionResultOf(found as unknown as records.SuggestionFound, work, version);
+  }
 }
 
 async function namesOf(

@@ -140,7 +140,7 @@ export class Replay {
   }
 }
 
-function isWithin({ timestamp }: IngestedEvent, { from, to }: ReplayedRange): boolean {
+export function isWithin({ timestamp }: IngestedEvent, { from, to }: ReplayedRange): boolean {
   return (from === undefined || timestamp >= from) && (to === undefined || timestamp < to);
 }
 

@@ -87,8 +87,11 @@ const apply = (job_id: string) =>
 const jobAt = async (id: string, options = {}) =>
   (await rig.get(`/jobs/scoring-${id}`, options)) as unknown as {
     status: number;
-    body: routeDeclarations.Job;
+    body: Omit<routeDeclarations.Job, 'result'> & { result?: routeDeclarations.WhatIfResult };
   };
+const pictureOf = (id: string, query = '', options = {}) =>
+  rig.get(`/scoring/what-if/scoring-${id}/picture.svg${query}`, options);
+
 const completed = (id: string) =>
   eventually('the what-if is completed', async () => {
     const { body } = await jobAt(id);
@@ -281,8 +284,11 @@ test('one runs at a time in an OU, and outlives its owner', async () => {
   const second = await startOf(asked());
   await stopProcessor();
   const { body: left } = await jobAt(start.job_id);
+  const picture = await pictureOf(start.job_id);
   stopProcessor = await rig.startProcessor();
   const { result } = await completed(start.job_id);
+  if (left.status === 'running')
+    expect(picture).toMatchObject({ status: 409, body: { code: 'job_not_completed' } });
   if (left.status === 'running')
     expect(second).toMatchObject({
       outcome: 'rejected',
@@ -293,6 +299,34 @@ test('one runs at a time in an OU, and outlives its owner', async () => {
   // The same request again is answered like the first.
   expect(await startOf(start)).toEqual({ outcome: 'done', result: { job_id: `scoring-${start.job_id}` } });
 }, 60_000);
+
+describe('the picture of a what-if', () => {
+  test('is an SVG of both sides for a width, with what it shows in words', async () => {
+    const start = asked({ outcome: { event_type: 'Deal Won' } });
+    await startOf(start);
+    const { result } = await completed(start.job_id);
+    const shown = await pictureOf(start.job_id, '?width=480');
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'image/svg+xml; charset=utf-8']);
+    expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(shown.text).toMatch(/^<svg\s+xmlns="http:\/\/www.w3.org\/2000\/svg"\s+width="480"/);
+    expect(shown.text).toContain('What if: Leads by engagement score');
+    const { text: curves } = await pictureOf(start.job_id, '?chart=roc');
+    expect(curves).toContain(`AUC ${String(result?.live.auc?.toFixed(3))}`);
+    expect((await pictureOf(start.job_id, '?chart=conversion')).text).toContain('Share with the outcome');
+  }, 60_000);
+
+  test('is 400 for a chart that there is not, and 404 for a job that there is not, or that another OU has', async () => {
+    const start = asked();
+    await startOf(start);
+    await completed(start.job_id);
+    expect((await pictureOf(start.job_id, '?chart=pie')).status).toBe(400);
+    for (const answer of [
+      await pictureOf(idOf('unknown')),
+      await pictureOf(start.job_id, '', { ou: otherOuId }),
+    ])
+      expect(answer).toMatchObject({ status: 404, body: { code: 'job_not_found' } });
+  }, 60_000);
+});
 
 describe('apply', () => {
   test('makes the draft live as one change with its author, once, and the result says that it was overtaken', async () => {

@@ -1,0 +1,19 @@
+// The jobs of the scoring service: the work and the findings of each kind, and the records that they have in common.
+import { z } from 'zod';
+import { jobRecords } from './jobs.js';
+import { suggestionFound, suggestionWork } from './suggestions.js';
+import { whatIfFound, whatIfWork } from './what-if.js';
+
+/** The parameters and the plan of each kind of job. */
+export const scoringWork = z.discriminatedUnion('kind', [whatIfWork, suggestionWork]);
+export type ScoringWork = z.infer<typeof scoringWork>;
+export const scoringJobs = jobRecords('scoring', scoringWork, z.union([whatIfFound, suggestionFound]));
+
+export const scoringJobRecords = [
+  scoringJobs.continueJob,
+  scoringJobs.cancelJob,
+  scoringJobs.jobStarted,
+  scoringJobs.jobAdvanced,
+  scoringJobs.jobEnded,
+  scoringJobs.jobCancelled,
+] as const;

@@ -1,0 +1,83 @@
+// Reads the recorded history of a group of leads, and replays it by two configurations: what the steps of scoring's jobs share.
+import type { PartitionScope } from '@lead-scoring/capability';
+import type { records } from '@lead-scoring/contracts';
+import { endOffsets, type EventLog } from '@lead-scoring/event-log';
+import { offsetToNumber } from '@lead-scoring/read-model';
+import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import { configurationOfVersion } from '../configuration-changes/documents.js';
+import type { PublishedConfigurations } from '../configuration/published.js';
+import { loadOne } from '../configuration/queries.js';
+import { compileRules } from '../scores/rule-model.js';
+import { readCauses, readHappenings, type HistoryPart } from './history.js';
+import type { PointTally } from './reasons-model.js';
+import { Outcomes, Replay, type ReplayedRange, type Sides } from './replay-model.js';
+
+/** What a step of a job reads with, whatever the kind of job. */
+export interface StepSources {
+  /** Called when a step begins. */
+  readonly log: () => EventLog;
+  readonly configurations: () => PublishedConfigurations;
+}
+
+/** The ends of the log when a job begins, by partition: its result is of one moment. */
+export async function endsOfLog(log: EventLog): Promise<HistoryPart['ends'][]> {
+  const [ingest, scoring] = await Promise.all([
+    endOffsets(log, 'ingest.events'),
+    endOffsets(log, 'scoring.events'),
+  ]);
+  return ingest.map(({ partition, offset }) => ({
+    ingest_end: offsetToNumber(offset),
+    scoring_end: offsetToNumber(scoring.find((one) => one.partition === partition)?.offset ?? 0n),
+  }));
+}
+
+/** The rules of an OU at a version. */
+export async function configurationAt(
+  { ou_id, version }: { readonly ou_id: string; readonly version: number },
+  { configurations, scope }: Pick<StepSources, 'configurations'> & { readonly scope: PartitionScope },
+): Promise<ScoringConfiguration> {
+  const now = await loadOne(configurations(), ou_id);
+  return now.version === version ? now : configurationOfVersion(scope.readModel, ou_id, version);
+}
+
+/** The events that a job asks for, as they were when it began. */
+export function rangeOf({ from, to }: Pick<ReplayedRange, 'from' | 'to'>, started_at: string): ReplayedRange {
+  return { from, to, until: to !== undefined && to < started_at ? to : started_at };
+}
+
+/** When the leads had an outcome. */
+export async function readOutcomes(
+  log: EventLog,
+  part: HistoryPart,
+  {
+    outcome,
+    range,
+  }: { readonly outcome: NonNullable<records.WhatIfWork['outcome']>; readonly range: ReplayedRange },
+): Promise<ReadonlyMap<string, string>> {
+  const outcomes = new Outcomes(outcome, range);
+  for await (const causes of readCauses(log, part)) outcomes.take(causes);
+  return outcomes.times;
+}
+
+/** Replays the history of leads by two configurations, up to the end. */
+export async function replayed(
+  log: EventLog,
+  part: HistoryPart,
+  {
+    configurations,
+    range,
+    outcomeTimes,
+    observers,
+  }: {
+    readonly configurations: Sides<ScoringConfiguration>;
+    readonly range: ReplayedRange;
+    readonly outcomeTimes?: ReadonlyMap<string, string> | undefined;
+    readonly observers: Sides<PointTally>;
+  },
+): Promise<Replay> {
+  const rules = { live: compileRules(configurations.live), draft: compileRules(configurations.draft) };
+  const replay = new Replay(rules, range, { outcomeTimes, observers });
+  for await (const happenings of readHappenings(log, part)) replay.take(happenings);
+  replay.end();
+  return replay;
+}
