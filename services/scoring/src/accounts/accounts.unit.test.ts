@@ -373,6 +373,22 @@ describe('an account', () => {
     expect([...world.accounts.keys()]).toEqual([accountOf('Crm-17', 'named')]);
   });
 
+  test('says by which roll-up its leads count, also where another one comes to the same points', () => {
+    const world = new AccountWorld(start);
+    const view = () => {
+      world.ingest([events('ada', [{ event_type: 'Other' }])]);
+      world.settle();
+      return world.accounts.get(acme);
+    };
+    world.ingest([events('ada', [{}])]);
+    world.settle();
+    for (const [method, highest] of [['max'], ['top', 2], ['top', 3], ['sum']] as const) {
+      world.configuration = configured(world.configuration, setRollUp(method, highest));
+      const roll_up = { method, ...(highest !== undefined && { leads: highest }) };
+      expect(view()).toMatchObject({ score: 3, leads_points: 3, roll_up });
+    }
+  });
+
   test('decides nothing on contributions that it has', () => {
     fc.assert(
       fc.property(fc.array(cause, { maxLength: 8 }), fc.constantFrom(null, 5, 25), (causes, max_score) => {

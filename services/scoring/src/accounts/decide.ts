@@ -1,6 +1,6 @@
 // Decides the scores of accounts on the contributions of their leads: pure. The contributions of a batch to one account are one
 // decision; the score follows from the roll-up of the leads' scores and the rules that the account meets.
-import { accountLimits, records, type ProfileChange } from '@lead-scoring/contracts';
+import { accountLimits, records, type ProfileChange, type RollUp } from '@lead-scoring/contracts';
 import {
   heldInRange,
   withHeldChanges,
@@ -110,8 +110,8 @@ function decidePart(
   const compiled = (leads === 0 ? null : accountsOf(ou_id)) ?? noPoints;
   const { score, adjustments } = decidePoints(account, { ...last, scores, leads, values }, compiled);
   const active = laterActivity(account, commands);
-  if (account && contributions.length === 0 && values.length === 0 && adjustments.length === 0 && !active)
-    return null;
+  const isSame = contributions.length === 0 && values.length === 0 && adjustments.length === 0 && !active;
+  if (account && isSame && isSameRollUp(account.roll_up, compiled.rollUp)) return null;
   return {
     ou_id,
     account_id,
@@ -131,6 +131,11 @@ function decidePart(
     decided_at,
     fire_triggers: commands.some(({ fire_triggers }) => fire_triggers),
   };
+}
+
+/** Another roll-up may come to the same points: the account says which it is. */
+function isSameRollUp(one: RollUp, other: RollUp): boolean {
+  return one.method === other.method && one.leads === other.leads;
 }
 
 /** The latest activity of the leads where it is later than what is known; null where it is not. */

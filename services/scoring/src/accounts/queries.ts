@@ -1,25 +1,16 @@
 // Lists of account rulesets and rules, the roll-up, tests of account rules, and accounts with the reasons for their scores.
 import { routeDeclarations, routes, type AccountReference, type JsonObject } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import {
-  accountRuleWords,
-  defaultRollUp,
-  heldWords,
-  levelNamed,
-  levelOf,
-  noAccounts,
-  type ScoringConfiguration,
-} from '@lead-scoring/scoring-domain';
+import { defaultRollUp, levelNamed, noAccounts } from '@lead-scoring/scoring-domain';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import { testConditionRules } from '../condition-rules/tests-model.js';
-import { sumOfPoints, type GivenPoints } from '../condition-rules/points-model.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne, pageOf } from '../configuration/queries.js';
 import { rulesetsOf } from '../configuration/state.js';
 import { leadOfKey } from '../keys.js';
 import { everyLevel } from '../leads/score-range.js';
-import type { ShownAccount } from './documents.js';
-import { accountFields, accountNameOf, type Account } from './state.js';
+import { accountAnswer, conditionFieldsOf, reasonsOf } from './answers.js';
+import type { Account } from './state.js';
 import { listAccounts } from './list-accounts.js';
 import { accountIdMeant } from './merge-model.js';
 import { countDeals, findAccount, highestLeads } from './stored-accounts.js';
@@ -52,7 +43,7 @@ export function accountQueries({ readModel, configurations }: AccountQueryDepend
       const ofAccount =
         body.account_id === undefined
           ? {}
-          : fieldsOf(
+          : conditionFieldsOf(
               await findAccount(readModel, context.ouId, accountIdMeant(body.account_id, accounts.merged)),
             );
       const account: JsonObject = { ...ofAccount, ...body.account };
@@ -129,63 +120,4 @@ function boundsOf(levels: readonly routeDeclarations.EngagementLevel[], idOrName
 
 function referenceOf({ id, account_kind, account_key }: Account): AccountReference {
   return { account_id: id, account_kind, account_key };
-}
-
-function fieldsOf(account: Account): JsonObject {
-  return accountFields(account, { leads: account.leads, leads_score: account.leads_points });
-}
-
-function accountAnswer(
-  account: Omit<ShownAccount, '_id' | 'rank'> & { readonly id: string },
-  levels: readonly routeDeclarations.EngagementLevel[],
-): routeDeclarations.Account {
-  const { id, account_kind, account_key, score, leads } = account;
-  const { created_at, last_activity_at, updated_at } = account;
-  return {
-    id,
-    name: accountNameOf(account),
-    account_kind,
-    account_key,
-    score,
-    level: levelOf(levels, score),
-    leads,
-    created_at,
-    last_activity_at,
-    updated_at,
-  };
-}
-
-/** The score of an account with what makes it. */
-function reasonsOf(
-  account: Account,
-  configuration: ScoringConfiguration,
-): Omit<routeDeclarations.AccountWithReasons, 'top_leads'> {
-  const { score, leads_points, given, held, configuration_version } = account;
-  return {
-    ...accountAnswer(account, (configuration.accounts ?? noAccounts).levels),
-    fields: Object.fromEntries(account.values.map(({ field, value }) => [field, value])),
-    roll_up: { ...account.roll_up, points: leads_points },
-    rules: given.map((points) => ruleAnswer(points, configuration)),
-    ...(held.length > 0 && {
-      held: held.map((one) => ({ ...one, why: heldWords(one, configuration, 'an account') })),
-    }),
-    unattributed: score - leads_points - sumOfPoints(given) - sumOfPoints(held),
-    configuration_version,
-  };
-}
-
-function ruleAnswer(
-  given: GivenPoints,
-  configuration: ScoringConfiguration,
-): routeDeclarations.AccountWithReasons['rules'][number] {
-  const { rule_id, rule_version, ruleset_id, points } = given;
-  const { label, filter_label } = accountRuleWords(given, configuration) ?? {};
-  return {
-    rule_id,
-    rule_version,
-    ruleset_id,
-    ...(label !== undefined && { label }),
-    ...(filter_label !== undefined && { filter_label }),
-    points,
-  };
 }

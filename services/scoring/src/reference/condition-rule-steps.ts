@@ -115,7 +115,7 @@ export function isRuleStep<Step extends { does: string }>(step: Step): step is E
 export interface RulesToPlay<Facts> {
   readonly scoring: ScoringInMemory;
   readonly reference: ReferenceConditions<Facts>;
-  readonly score_type: 'profile' | 'deal';
+  readonly score_type: 'profile' | 'deal' | 'account';
   readonly conditions: readonly MeantConditions<Facts>[];
   /** The time of the next command. */
   readonly tick: () => string;

@@ -1,6 +1,5 @@
 // The partitions of deals joined with those of leads, for tests: what they send each other waits until it is delivered, as records on
 // a topic do. A crash forgets the deals, so that they are folded anew from the log; what waits is still there.
-import { expect } from '@jest/globals';
 import { records, type routeDeclarations } from '@lead-scoring/contracts';
 import { noDeals } from '@lead-scoring/scoring-domain';
 import { compileConditionRules } from '../condition-rules/rules-model.js';
@@ -16,6 +15,7 @@ import { conditionFieldsOf, type Deal } from '../deals/state.js';
 import type { LeadCause } from '../scores/messages.js';
 import { keyOf } from '../testing/deal-builders.js';
 import type { ScoringInMemory } from './scoring-in-memory.js';
+import { check, Ways } from './ways.js';
 
 /** The ends of a way between partitions. */
 export interface DealAndLead {
@@ -87,10 +87,7 @@ export class DealsInMemory {
    * @param times how often each command comes
    */
   deliver(ways: readonly DealAndLead[], count = Infinity, times = 1): void {
-    const commands = ways.flatMap(({ lead, deal }) => {
-      let left = count;
-      return this.#toLeads.takeWhile(`${lead}/${keyOf(deal)}`, () => (left -= 1) >= 0);
-    });
+    const commands = ways.flatMap(({ lead, deal }) => this.#toLeads.take(`${lead}/${keyOf(deal)}`, count));
     this.scoring.adjustDealScores(commands.flatMap((one) => Array<records.RecordDealScore>(times).fill(one)));
   }
 
@@ -147,31 +144,6 @@ export class DealsInMemory {
   }
 }
 
-/** Records on their ways: those of one way arrive in their order. */
-class Ways<Item> {
-  readonly #waiting = new Map<string, Item[]>();
-
-  send(way: string, item: Item): void {
-    this.#waiting.set(way, [...(this.#waiting.get(way) ?? []), item]);
-  }
-
-  takeWhile(way: string, takes: (item: Item) => boolean): Item[] {
-    const waiting = this.#waiting.get(way) ?? [];
-    const end = waiting.findIndex((item) => !takes(item));
-    const taken = waiting.splice(0, end < 0 ? Infinity : end);
-    if (waiting.length === 0) this.#waiting.delete(way);
-    return taken;
-  }
-
-  names(): string[] {
-    return [...this.#waiting.keys()];
-  }
-}
-
 function momentOf({ type, payload }: DealCommand): string {
   return type === 'RecordDeal' ? payload.decided_at : payload.removed_at;
-}
-
-function check({ error }: { error?: unknown }): void {
-  expect(error).toBeUndefined();
 }

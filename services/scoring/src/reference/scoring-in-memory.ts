@@ -16,13 +16,15 @@ import {
   type ScoreDecision,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import { contributionsOf } from '../accounts/decide-contributions.js';
+import type { ContributionEvent } from '../accounts/messages.js';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import { withDeals, type BatchedDeals } from '../deals/decide-batch.js';
 import { decideLeadDealScores } from '../deals/decide-lead-deal-scores.js';
 import { dealScoreOf } from '../deals/lead-deal-score-model.js';
 import { toLead, toLeadDocument } from '../leads/documents.js';
-import { foldAdjusted } from '../leads/fold-adjusted.js';
+import { foldAdjusted, foldContributed } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
 import type { Lead } from '../leads/state.js';
 import { decideTicks } from '../decays/decide-ticks.js';
@@ -30,29 +32,40 @@ import { withProfiles } from '../profile/decide-batch.js';
 import { decideLeads } from '../scores/decide.js';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import { decideResets } from '../scores/resets.js';
-import { compileRules } from '../scores/rule-model.js';
+import { compileRules, type CompiledRules } from '../scores/rule-model.js';
 import { ouId } from '../testing/builders.js';
 
-type Recorded = ConfigurationEvent | LeadEvent;
+type Recorded = ConfigurationEvent | LeadEvent | ContributionEvent;
+
+/** What the decisions on leads tell their accounts. */
+type ToAccounts = records.ContributeToAccount[];
 
 export class ScoringInMemory {
   readonly log: Recorded[] = [];
   configuration: ScoringConfiguration = emptyConfiguration(ouId);
   readonly leads = new Map<string, Lead>();
 
+  /** @param contribute decides what leads contribute to accounts: another one in tests of the tests */
+  constructor(private readonly contribute = contributionsOf) {}
+
   /** @throws Error when the command is rejected */
-  command(command: ConfigurationCommand): void {
+  command(command: ConfigurationCommand): readonly ConfigurationEvent[] {
     const decision = decideConfiguration(command, this.configuration);
     if (decision.outcome === 'rejected') throw new Error(`${command.type}: ${decision.message}`);
     for (const event of decision.events) this.#append(event);
+    return decision.events;
   }
 
   /**
    * Decides a batch, as the score policy does: with the configuration and the leads from before the batch.
-   * @returns the decisions, and what the events say of deals
+   * @param configuration the one that the leads' partition knows
+   * @returns the decisions, and what the events say of deals and contribute to accounts
    */
-  decide(causes: readonly LeadCause[]): BatchedDeals {
-    const rules = compileRules(this.configuration);
+  decide(
+    causes: readonly LeadCause[],
+    configuration = this.configuration,
+  ): BatchedDeals & { contributions: ToAccounts } {
+    const rules = compileRules(configuration);
     const leadBefore = (_: string, leadId: string) => this.leads.get(leadId) ?? null;
     const batch = withDeals(
       decideLeads(causes, leadBefore, () => rules),
@@ -67,8 +80,27 @@ export class ScoringInMemory {
         leadBefore,
       });
     if (!batch || !decided) throw new Error('the batch is too large');
-    for (const event of decided) this.#append(event);
-    return { ...batch, decided };
+    return { ...batch, decided, contributions: this.#appendWithContributions(decided, rules, causes) };
+  }
+
+  #appendWithContributions(
+    decided: readonly LeadEvent[],
+    rules: CompiledRules,
+    causes: readonly LeadCause[] = [],
+  ): ToAccounts {
+    const { events, commands } = this.contribute(decided, causes, {
+      contributes: () => rules.accounts !== null,
+      versionOf: () => rules.version,
+      mergedOf: () => rules.mergedAccounts,
+      leadBefore: (_, leadId) => this.leads.get(leadId) ?? null,
+    });
+    for (const event of [...decided, ...events]) this.#append(event);
+    return commands;
+  }
+
+  /** Appends that leads moved to other accounts. */
+  appendMoves(moves: readonly ContributionEvent[]): void {
+    for (const move of moves) this.#append(move);
   }
 
   /** Decides what deals sent to leads, a batch at a time. */
@@ -78,28 +110,31 @@ export class ScoringInMemory {
   }
 
   /** Resets the score of a lead; the same command again changes nothing. */
-  reset(command: records.ResetScores): void {
+  reset(command: records.ResetScores): ToAccounts {
+    const rules = compileRules(this.configuration);
     const decided = decideResets(
       [command],
       (_, leadId) => this.leads.get(leadId) ?? null,
-      () => compileRules(this.configuration),
+      () => rules,
     );
-    for (const decision of decided)
-      if (decision.outcome === 'reset' && decision.event)
-        for (const payload of [...(decision.ticks ?? []), decision.event])
-          this.#append({ type: 'ScoreAdjusted', payload });
+    return this.#appendWithContributions(
+      decided.flatMap((decision) =>
+        decision.outcome === 'reset' && decision.event
+          ? adjusted([...(decision.ticks ?? []), decision.event])
+          : [],
+      ),
+      rules,
+    );
   }
 
   /** Decides the ticks of decay rules up to a moment, as the decay capability does for leads that are due. */
-  runDecay(leadId: string, as_of: string): void {
+  runDecay(leadId: string, as_of: string): ToAccounts {
     const lead = this.leads.get(leadId);
-    if (!lead) return;
+    if (!lead) return [];
     const { ou_id } = lead;
-    const ticks = decideTicks({ ou_id, lead_id: leadId }, lead, compileRules(this.configuration), {
-      upTo: as_of,
-      decidedAt: as_of,
-    });
-    for (const payload of ticks.events) this.#append({ type: 'ScoreAdjusted', payload });
+    const rules = compileRules(this.configuration);
+    const ticks = decideTicks({ ou_id, lead_id: leadId }, lead, rules, { upTo: as_of, decidedAt: as_of });
+    return this.#appendWithContributions(adjusted(ticks.events), rules);
   }
 
   /** Forgets what is in memory, and folds what the log holds as JSON from its beginning. */
@@ -179,6 +214,11 @@ export class ScoringInMemory {
       case 'LeadRemoved':
         this.leads.delete(event.payload.lead_id);
         return;
+      case 'LeadContributed': {
+        const lead = this.leads.get(event.payload.lead_id);
+        if (lead) this.leads.set(lead.id, foldContributed(lead, event.payload, offset));
+        return;
+      }
       default:
         this.configuration = evolveConfiguration(this.configuration, event);
     }
@@ -213,9 +253,16 @@ export class ScoringInMemory {
     return this.log
       .filter(
         (event): event is ConfigurationEvent =>
-          event.type !== 'LeadScored' && event.type !== 'ScoreAdjusted' && event.type !== 'LeadRemoved',
+          event.type !== 'LeadScored' &&
+          event.type !== 'ScoreAdjusted' &&
+          event.type !== 'LeadRemoved' &&
+          event.type !== 'LeadContributed',
       )
       .filter(({ payload }) => payload.at <= at)
       .reduce(evolveConfiguration, emptyConfiguration(ouId));
   }
+}
+
+function adjusted(events: readonly records.ScoreAdjusted[]): LeadEvent[] {
+  return events.map((payload) => ({ type: 'ScoreAdjusted', payload }));
 }

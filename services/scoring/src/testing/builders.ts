@@ -281,11 +281,13 @@ export const mergeAccounts = (
 export const setRollUp = (
   method: records.SetAccountRollUp['roll_up']['method'],
   leads?: number,
+  more: Partial<records.SetAccountRollUp> = {},
 ): ConfigurationCommand => ({
   type: 'SetAccountRollUp',
   payload: {
     ou_id: ouId,
     roll_up: { method, ...(leads !== undefined && { leads }) },
     requested_at: at,
+    ...more,
   },
 });
