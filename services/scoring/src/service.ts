@@ -42,6 +42,6 @@ export function scoringService({ cachedLeads, partitions, decay, jobs, ...depend
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 11,
+    version: 12,
   });
 }

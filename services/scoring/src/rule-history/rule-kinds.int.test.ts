@@ -2,6 +2,7 @@
 // are, and a bulk update takes the rules of its own kind alone.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { routes } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/testing/service-rig';
 import {
   createAccountRule,
   createProfileRule,
@@ -10,6 +11,7 @@ import {
   deleteRule,
   deleteRuleset,
   idOf,
+  ingested,
   otherOuId,
   setAccountRulesActive,
   setProfileRulesActive,
@@ -156,3 +158,23 @@ describe.each([
     ]);
   });
 });
+
+test('a deal rule has moved the leads that named its deals, an account rule the account: each once, and after a rebuild as well', async () => {
+  const events = (name: string) =>
+    ingested(name, [
+      { metadata: { deal: { id: 'D-1', amount: 150 }, account: { id: 'Crm-1', amount: 150 } } },
+    ]);
+  await rig.score([events('ada'), events('bob')]);
+  const moved = async (scoreType: string) => {
+    const [version] = await versionsOf(`/rules/${idOf(`kept ${scoreType}`)}`);
+    return { leads_moved: version?.leads_moved, leads_moved_is_estimate: version?.leads_moved_is_estimate };
+  };
+  const expected = async () => {
+    expect(await moved('deal')).toEqual({ leads_moved: 2, leads_moved_is_estimate: false });
+    expect(await moved('account')).toEqual({ leads_moved: 1, leads_moved_is_estimate: false });
+    return true;
+  };
+  await eventually('the deal and the account have told of it', expected);
+  await rig.rebuild();
+  await expected();
+}, 60_000);

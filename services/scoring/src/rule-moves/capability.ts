@@ -1,4 +1,4 @@
-// The leads that rules have moved as a projection: counted for the history of a rule.
+// The leads and accounts that rules have moved as a projection: counted for the history of a rule.
 import { projection, type OpenCapability } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
@@ -19,7 +19,11 @@ const maximumCached = 2_000;
 export const movedLeads = projection({
   name: 'rule-moves',
   // A deletion takes nothing back: a deleted lead was moved all the same.
-  events: { LeadScored: records.leadScored, ScoreAdjusted: records.scoreAdjusted },
+  events: {
+    LeadScored: records.leadScored,
+    ScoreAdjusted: records.scoreAdjusted,
+    AccountScored: records.accountScored,
+  },
   collections: [ruleMoves],
   open: ({ readModel, partition }) => new OpenRuleMoves(readModel, partition),
 });
@@ -65,10 +69,12 @@ class OpenRuleMoves implements OpenCapability {
 /** The leads that decisions have moved, by the name of the version of a rule. */
 function movedIn(folded: readonly FoldedRecord[]): Map<string, MovedLeads> {
   const rules = new MovedByRules();
-  for (const { type, payload, offset } of folded)
-    if (type === records.leadScored.type)
-      rules.addScored(payload as records.LeadScored, offsetToNumber(offset));
-    else rules.addAdjusted(payload as records.ScoreAdjusted, offsetToNumber(offset));
+  for (const { type, payload, offset } of folded) {
+    const at = offsetToNumber(offset);
+    if (type === records.leadScored.type) rules.addScored(payload as records.LeadScored, at);
+    else if (type === records.scoreAdjusted.type) rules.addAdjusted(payload as records.ScoreAdjusted, at);
+    else rules.addAccount(payload as records.AccountScored, at);
+  }
   return new Map(Array.from(rules, (moved) => [nameOf(moved), moved]));
 }
 

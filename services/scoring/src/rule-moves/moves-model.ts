@@ -1,7 +1,7 @@
-// The leads that a version of a rule has moved: their marks while they are few, a sketch of them from then on. Pure. The fold takes
+// The leads, or accounts, that a version of a rule has moved: their marks while they are few, a sketch of them from then on. Pure. The fold takes
 // the same lead in any number of times, and in any order: what is stored does not depend on it.
 import type { records } from '@lead-scoring/contracts';
-import { countedPoints } from '@lead-scoring/scoring-domain';
+import { countedPoints, pointChangesIn, type GivenPoints } from '@lead-scoring/scoring-domain';
 import { changes, estimate, markOf, put, sketchesTogether, sketchOf, type Sketch } from './sketch-model.js';
 
 /** As long as there are no more, leads are counted exactly; their marks take as many bytes as a sketch. */
@@ -115,10 +115,19 @@ export class MovedByRules {
           this.#add(this.#of(ou_id, match.rule_id, match.rule_version), mark, offset);
   }
 
+  /** A decision on a profile or deal score; one on the engagement score names no rule. */
   addAdjusted({ ou_id, lead_id, adjustments }: records.ScoreAdjusted, offset: number): void {
-    for (const { reason, rule_id, rule_version, points } of adjustments)
-      if (reason === 'profile_rule' && rule_id !== undefined && rule_version !== undefined && points !== 0)
-        this.#add(this.#of(ou_id, rule_id, rule_version), markOf(lead_id), offset);
+    this.#addChanged(ou_id, lead_id, pointChangesIn(adjustments), offset);
+  }
+
+  /** An account rule moves the account, and not its leads. */
+  addAccount({ ou_id, account_id, adjustments }: records.AccountScored, offset: number): void {
+    this.#addChanged(ou_id, account_id, pointChangesIn(adjustments), offset);
+  }
+
+  #addChanged(ouId: string, movedId: string, changed: readonly GivenPoints[], offset: number): void {
+    for (const { rule_id, rule_version, points } of changed)
+      if (points !== 0) this.#add(this.#of(ouId, rule_id, rule_version), markOf(movedId), offset);
   }
 
   #of(ou_id: string, rule_id: string, version: number): MovedByRule {

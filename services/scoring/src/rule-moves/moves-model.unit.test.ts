@@ -218,4 +218,20 @@ describe('a decision', () => {
       { ou_id: ouId, rule_id: idOf('title'), version: 4, leads: [[markOf(idOf('ada')), 7]] },
     ]);
   });
+
+  test('that a deal rule caused has moved the lead; one on an account that an account rule caused, the account', () => {
+    const rules = new MovedByRules();
+    const adjustment = (reason: string, name: string, points: number) => {
+      const rule = { rule_id: idOf(name), rule_version: 2, ruleset_id: idOf('one') };
+      return { reason, points, ...rule };
+    };
+    const adjustments = [adjustment('deal_rule', 'won', 10), { reason: 'deal', points: 5 }];
+    rules.addAdjusted({ ou_id: ouId, lead_id: idOf('ada'), adjustments } as never, 7);
+    const ofAccount = [{ reason: 'leads', points: 3 }, adjustment('account_rule', 'several', -20)];
+    rules.addAccount({ ou_id: ouId, account_id: idOf('acme'), adjustments: ofAccount } as never, 9);
+    expect(movedBy(rules)).toEqual([
+      { ou_id: ouId, rule_id: idOf('won'), version: 2, leads: [[markOf(idOf('ada')), 7]] },
+      { ou_id: ouId, rule_id: idOf('several'), version: 2, leads: [[markOf(idOf('acme')), 9]] },
+    ]);
+  });
 });
