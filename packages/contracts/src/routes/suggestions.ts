@@ -64,7 +64,7 @@ export const suggestionResult = z
       .array(draftChange)
       .max(whatIfLimits.changes)
       .describe(
-        'For POST /scoring/what-if, as they are; empty where nothing goes with the outcome clearly enough. Each suggested rule counts once a lead. A rule whose effect is nothing is switched off; rules that are not named stay as they are.',
+        'For POST /scoring/what-if, as they are, with the dimension as `score_type`; empty where nothing goes with the outcome clearly enough. Each suggested rule counts once a lead. A rule whose effect is nothing is switched off; rules that are not named stay as they are.',
       ),
     support: z
       .array(
