@@ -27,6 +27,7 @@ export * from './vocabulary/shown-url.js';
 export * from './vocabulary/signing-context.js';
 export * from './vocabulary/site-analysis.js';
 export * from './vocabulary/score-types.js';
+export * from './vocabulary/time-spans.js';
 export * from './vocabulary/webhook.js';
 export * from './documents/asyncapi.js';
 export { incompatibilities } from './documents/compatibility.js';

@@ -60,6 +60,8 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     headerAlone(({ alias }) => ({ query: { alias } })),
     headerAlone(({ eventType }) => ({ query: { event_type: eventType } })),
   ],
+  // Sums of nothing for a type of another unit: a test of ingest checks this.
+  getEventsAnalytics: [nothing],
   // A batch of another unit counts zero events here: a test of ingest checks this.
   getEventStats: [nothing],
   listEventTypes: [nothing],

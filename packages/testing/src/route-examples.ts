@@ -90,6 +90,9 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listEvents: () => ({ query: { limit: '5' } }),
   listLeadEvents: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   exportEvents: ({ leadId }) => ({ query: { lead_id: leadId, columns: 'metadata.path' } }),
+  getEventsAnalytics: () => ({
+    query: { from: '2026-03-28', to: '2026-03-31', timezone: 'Europe/Berlin', group_by: 'metadata.path' },
+  }),
   getEventStats: ({ leadId }) => ({ query: { batch_id: leadId } }),
   listEventTypes: () => ({}),
   listEventTypeProperties: ({ eventType }) => ({ parameters: { eventType } }),

@@ -2,10 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parsePositions } from '@lead-scoring/service';
-import type { routeDeclarations } from '@lead-scoring/contracts';
+import type { routeDeclarations, TimeSpan } from '@lead-scoring/contracts';
 import { uuidToBinary } from '@lead-scoring/read-model';
 import type { Answer } from '@lead-scoring/testing/service-rig';
 import { aliasCounts } from './aliases/documents.js';
+import { tallyMetadata, tallyTypes } from './analytics/read-events.js';
+import { SeriesTally } from './analytics/series-tally.js';
 import { aliasOf, deleteLead, ingest, leadOf, otherOuId, type SentEvent } from './testing/builders.js';
 import { startRig, type Rig } from './testing/rig.js';
 
@@ -430,4 +432,115 @@ describe('the same state by other ways', () => {
     ]);
     expect((await rig.get(`/events/${leadOf('ada')}`)).body).toMatchObject({ total: 2 });
   }, 90_000);
+});
+
+describe('GET /events-analytics', () => {
+  const ou = randomUUID();
+  const paths = ['/a', '/b', null, '/c', 7];
+  const sent = Array.from({ length: 120 }, (_, index) => ({
+    alias: ['ada', 'bob', 'eve'][index % 3] ?? '',
+    event_type: ['Page View', 'page_view', 'Form Submit', 'Call'][index % 4] ?? '',
+    // Around the day on which the clocks of Berlin are changed, with several in one second.
+    timestamp: new Date(Date.UTC(2026, 2, 27, 21, 30) + Math.floor(index / 2) ** 2 * 97_250).toISOString(),
+    path: paths[index % 5] ?? null,
+  }));
+  beforeAll(async () => {
+    await rig.take([
+      ingest(
+        sent.map(({ alias, event_type, timestamp, path }) => ({
+          aliases: [alias],
+          lead_id: leadOf(alias, ou),
+          event_type,
+          timestamp,
+          ...(path !== null && { metadata: { path } }),
+        })),
+        { ou_id: ou },
+      ),
+    ]);
+  });
+  const ask = async (query: string) => {
+    const { status, body } = await rig.get(`/events-analytics?${query}`, { ou });
+    expect([status, body.code]).toEqual([200, undefined]);
+    return body as unknown as routeDeclarations.EventsAnalytics;
+  };
+
+  test.each(['events', 'leads'])(
+    'counts the same %s as the list of events, by type and by metadata',
+    async (metric) => {
+      for (const [group_by, valueOf] of [
+        ['event_type', ({ event_type }) => (event_type === 'page_view' ? 'Page View' : event_type)],
+        ['metadata.path', ({ path }) => (path === null ? null : String(path))],
+      ] as [string, (one: (typeof sent)[number]) => string | null][])
+        for (const granularity of ['hour', 'day', 'week', 'month']) {
+          const time = 'from=2026-03-28&to=2026-03-31T05:00:30.500Z&timezone=Europe/Berlin';
+          const answer = await ask(
+            `metric=${metric}&group_by=${group_by}&granularity=${granularity}&${time}`,
+          );
+          const numberOf = (of: typeof sent) =>
+            metric === 'events' ? of.length : new Set(of.map(({ alias }) => alias)).size;
+          const within = sent.filter(({ timestamp }) => timestamp >= answer.from && timestamp <= answer.to);
+          const byBucket = (of: typeof sent) =>
+            answer.buckets.map(({ starts_at, at }) =>
+              numberOf(of.filter(({ timestamp }) => timestamp >= starts_at && timestamp <= at)),
+            );
+          expect([answer.total, answer.totals]).toEqual([numberOf(within), byBucket(within)]);
+          expect(answer.series.map(({ value }) => value).sort()).toEqual(
+            [...new Set(within.map(valueOf))].sort(),
+          );
+          for (const { value, total, values } of answer.series) {
+            const own = within.filter((one) => valueOf(one) === value);
+            expect([total, values]).toEqual([numberOf(own), byBucket(own)]);
+          }
+          expect(answer.other).toBeNull();
+        }
+    },
+  );
+
+  test('a day has 23 hours, days without events are there, and a type is one in both spellings', async () => {
+    const { buckets, series } = await ask(
+      'event_type=page_view&from=2026-03-01&to=2026-04-01&timezone=Europe/Berlin',
+    );
+    expect(buckets).toHaveLength(31);
+    expect(buckets[28]).toEqual({
+      label: '2026-03-29',
+      starts_at: '2026-03-28T23:00:00.000Z',
+      at: '2026-03-29T21:59:59.999Z',
+    });
+    expect(series.map(({ value, values }) => [value, values[0], values.length])).toEqual([
+      ['Page View', 0, 31],
+    ]);
+  });
+
+  test('another OU has none of them, and a wrong time or grouping is refused', async () => {
+    const { body } = await rig.get('/events-analytics?from=2026-03-01&to=2026-04-01', { ou: randomUUID() });
+    expect(body).toMatchObject({ total: 0, series: [], other: null });
+    for (const wrong of [
+      'timezone=Berlin',
+      'group_by=lead',
+      'granularity=minute',
+      'from=1990-01-01',
+      'metric=x',
+    ])
+      expect([wrong, (await rig.get(`/events-analytics?${wrong}`, { ou })).status]).toEqual([wrong, 400]);
+  });
+
+  test('what one answer cannot count is refused with what to narrow', async () => {
+    const small = { seconds: 10, eventsOfLeads: 30, eventsWithMetadata: 50 };
+    const narrow = (timestamp: string) =>
+      [{ from: '2026-03-27T00:00:00.000Z', at: timestamp, label: '' }] as [TimeSpan];
+    const all = narrow('2026-05-01T00:00:00.000Z');
+    const asked = { ouId: ou, metric: 'leads', typeKey: null, spans: all } as const;
+    const refused = { code: 'range_too_large', detail: expect.stringContaining('Ask for a shorter time') };
+    const tally = () => SeriesTally.of('leads', 1);
+    await expect(tallyTypes(rig.readModel, asked, small, tally())).rejects.toMatchObject(refused);
+    await expect(
+      tallyTypes(rig.readModel, asked, { ...small, seconds: 1_000 }, tally()),
+    ).rejects.toMatchObject(refused);
+    await expect(tallyMetadata(rig.readModel, 'metadata.path', asked, small, tally())).rejects.toMatchObject(
+      refused,
+    );
+    const first = { ...asked, spans: narrow('2026-03-27T21:40:00.000Z') };
+    await tallyTypes(rig.readModel, first, small, tally());
+    await tallyMetadata(rig.readModel, 'metadata.path', first, small, tally());
+  });
 });

@@ -1,6 +1,7 @@
 // All read routes of the ingest service.
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { BoundQuery } from '@lead-scoring/service';
+import { analyticsQueries } from './analytics/queries.js';
 import { eventTypeQueries } from './event-types/queries.js';
 import { eventQueries } from './events/queries.js';
 import { exportQueries } from './export/queries.js';
@@ -15,6 +16,7 @@ export function ingestQueries(
   return [
     ...eventQueries(readModel),
     ...exportQueries(readModel),
+    ...analyticsQueries(readModel),
     ...eventTypeQueries(readModel),
     ...repeatQueries(readModel),
     ...touchQueries(readModel),

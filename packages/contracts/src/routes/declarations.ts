@@ -10,6 +10,12 @@ export * from './decays.js';
 export * from './deals.js';
 export * from './deliveries.js';
 export * from './description.js';
+export {
+  analyticsLimits,
+  maximumSeries,
+  maximumShownValue,
+  type EventsAnalytics,
+} from './event-analytics.js';
 export * from './events.js';
 export * from './filters.js';
 export * from './intake.js';

@@ -10,6 +10,7 @@ import * as decays from './decays.js';
 import * as deals from './deals.js';
 import * as deliveries from './deliveries.js';
 import * as description from './description.js';
+import * as eventAnalytics from './event-analytics.js';
 import * as eventExport from './event-export.js';
 import * as events from './events.js';
 import * as filters from './filters.js';
@@ -42,6 +43,7 @@ export const routes = {
   listLeadEvents: events.listLeadEvents,
   exportEvents: eventExport.exportEvents,
   getEventStats: events.getEventStats,
+  getEventsAnalytics: eventAnalytics.getEventsAnalytics,
   listEventTypes: events.listEventTypes,
   listEventTypeProperties: events.listEventTypeProperties,
   listLeads: leads.listLeads,

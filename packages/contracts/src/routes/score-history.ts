@@ -1,10 +1,8 @@
 // The past of a lead's score by hour or day: as numbers to plot, and as a picture.
 import { z } from 'zod';
 import {
-  clockDifferenceMs,
   dayOrMomentParameter,
   id,
-  inOrder,
   integerParameter,
   leadId,
   pastTimeParameter,
@@ -14,20 +12,16 @@ import {
   timezoneParameter,
 } from '../common.js';
 import { maximumLevels } from '../records/scoring.js';
-import { epochMsIn } from '../vocabulary/local-time.js';
 import { leadScoreTypes } from '../vocabulary/score-types.js';
+import { defaultSpans } from '../vocabulary/time-spans.js';
+import { boundedTime } from './bounded-time.js';
 import { minPosition } from './events.js';
 import { leadLevel } from './leads.js';
 import { defineRoute, viewer } from './route.js';
 import { engagementLevel } from './scoring-configuration.js';
 
-/** The number of points when no `from` is given. */
-export const defaultHistoryPoints = { hour: 48, day: 30 } as const;
-
 /** The most hours or days between `from` and `to`: three years of days. */
 const maximumSpans = 1_100;
-const lengthMs = { hour: 3_600_000, day: 86_400_000 } as const;
-export type HistoryGranularity = keyof typeof lengthMs;
 
 const points = z.strictObject({
   label: text(40)
@@ -82,7 +76,7 @@ const historyQuery = {
   from: dayOrMomentParameter
     .optional()
     .describe(
-      `The first hour or day is the one that this moment is in. A plain date is that day of the time zone. Default: ${String(defaultHistoryPoints.day)} days, or ${String(defaultHistoryPoints.hour)} hours, up to \`to\`.`,
+      `The first hour or day is the one that this moment is in. A plain date is that day of the time zone. Default: ${String(defaultSpans.day)} days, or ${String(defaultSpans.hour)} hours, up to \`to\`.`,
     )
     .meta({ example: '2026-03-01' }),
   to: dayOrMomentParameter
@@ -106,40 +100,12 @@ const historyQuery = {
   min_position: minPosition,
 };
 
-interface AskedTime {
-  granularity: HistoryGranularity;
-  from?: string | undefined;
-  to?: string | undefined;
-  timezone: string;
-  known_at?: string | undefined;
-}
-
-/** Whether the time holds at most as many hours or days as an answer may have points. */
-function isBounded({ granularity, from, to, timezone, known_at }: AskedTime): boolean {
-  if (from === undefined) return true;
-  const end = to === undefined ? Date.parse(known_at ?? new Date().toISOString()) : epochMsIn(to, timezone);
-  return end - epochMsIn(from, timezone) <= maximumSpans * lengthMs[granularity];
-}
-
-/** Whether the time begins in the past. */
-function hasBegun({ from, timezone }: AskedTime): boolean {
-  return from === undefined || epochMsIn(from, timezone) <= Date.now() + clockDifferenceMs;
-}
-
-/** A strict object of a question about a history, which has begun, and may have so many points and no more. */
-const bounded = <Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> => {
-  const holds = (condition: (asked: AskedTime) => boolean) => (query: Record<string, unknown>) =>
-    condition(query as unknown as AskedTime);
-  // Only of times that are understood.
-  const when = ({ issues }: z.core.ParsePayload) => issues.length === 0;
-  return inOrder(shape)
-    .refine(holds(hasBegun), { when, path: ['from'], error: 'must not be in the future' })
-    .refine(holds(isBounded), {
-      when,
-      path: ['from'],
-      error: `must be at most ${maximumSpans.toLocaleString('en')} hours, or days with granularity=day, before to, which is now by default`,
-    });
-};
+const bounded = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  boundedTime(
+    shape,
+    maximumSpans,
+    `must be at most ${maximumSpans.toLocaleString('en')} hours, or days with granularity=day, before to, which is now by default`,
+  );
 
 const history = {
   method: 'GET',

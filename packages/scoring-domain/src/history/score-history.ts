@@ -1,14 +1,20 @@
 // The past of a lead's score by hour or day, ready to plot. Pure.
-import type { LeadScoreType, routeDeclarations } from '@lead-scoring/contracts';
+import {
+  placeIn,
+  timeSpans,
+  type LeadScoreType,
+  type RequestedTime,
+  type routeDeclarations,
+} from '@lead-scoring/contracts';
 import type { ExplainedLead } from '../explanation.js';
 import { levelOf, levelsOfScore, type ScoreLevels } from '../levels.js';
 import { heldInRange } from '../score-range.js';
 import type { ScoreChange } from './changes.js';
-import { timeSpans, type RequestedTime, type TimeSpan } from './time-spans.js';
 
 type ScoreHistory = routeDeclarations.ScoreHistory;
 
 export interface HistoryRequest extends RequestedTime {
+  granularity: ScoreHistory['granularity'];
   score_type: LeadScoreType;
   /** What the system learned later does not count; absent: everything counts. */
   known_at?: string | undefined;
@@ -33,7 +39,7 @@ export function historyOfScore(
   for (const { moment, known_from, points } of changes) {
     before -= points;
     if (known_at !== undefined && known_from > known_at) continue;
-    const place = placeOf(moment, spans);
+    const place = placeIn(spans, moment);
     const sum = sums[place];
     if (sum) sum[points > 0 ? 'added' : 'taken'] += points;
     else if (place < 0) before += points;
@@ -61,16 +67,4 @@ export function historyOfScore(
     levels: [...levels],
     points,
   };
-}
-
-/** The index of the span that holds the moment; -1 before all of them, and their number after the end. */
-function placeOf(moment: string, spans: readonly TimeSpan[]): number {
-  if (moment > (spans.at(-1)?.at ?? '')) return spans.length;
-  let [low, high] = [-1, spans.length];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((spans[middle]?.from ?? '') <= moment) low = middle;
-    else high = middle;
-  }
-  return low;
 }

@@ -119,6 +119,21 @@ export function countIn({ count, types, counts }: EventSecondDocument, typeKey: 
   return typeKey === null ? count : (counts[types.indexOf(typeKey)] ?? 0);
 }
 
+/** Calls `visit` for each event of a document, with the key of its type, its time, and 16 characters that tell its lead from others. */
+export function visitEvents(
+  document: EventSecondDocument,
+  visit: (typeKey: string, timeMs: number, lead: string) => void,
+): void {
+  const startMs = readSecondKey(document._id).second * 1_000;
+  const entries = bytesOf(document.events);
+  for (let at = 0; at < entries.length; at += entryBytes)
+    visit(
+      document.types[entries.readUInt16BE(at + typeAt)] ?? '',
+      startMs + entries.readUInt16BE(at),
+      entries.toString('latin1', at + leadAt, at + offsetAt),
+    );
+}
+
 /**
  * The places of the newest events in documents of an OU, newest first.
  * @param wanted the most places to return

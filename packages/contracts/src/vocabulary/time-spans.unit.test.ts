@@ -1,7 +1,7 @@
-// Hours and days follow one another without gaps, as the clocks of their time zone show them.
+// Hours, days, weeks and months follow one another without gaps, as the clocks of their time zone show them.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { timeSpans, type RequestedTime } from './time-spans.js';
+import { placeIn, timeSpans, type RequestedTime } from './time-spans.js';
 
 const latest = '2026-11-21T14:05:00.000Z';
 const spansOf = (request: Partial<RequestedTime>) =>
@@ -92,39 +92,53 @@ describe('where clocks are changed', () => {
   });
 });
 
-test('in every time zone spans are adjacent, named once each, and cover the time from first to last', () => {
+test('a week begins on Monday, and a month on its first day', () => {
+  const berlin = { timezone: 'Europe/Berlin', from: '2026-03-25', to: '2026-04-07' };
+  expect(spansOf({ ...berlin, granularity: 'week' }).map(({ from, label }) => [label, from])).toEqual([
+    ['2026-03-23', '2026-03-22T23:00:00.000Z'],
+    ['2026-03-30', '2026-03-29T22:00:00.000Z'],
+    ['2026-04-06', '2026-04-05T22:00:00.000Z'],
+  ]);
+  expect(spansOf({ ...berlin, granularity: 'month' }).map(({ from, label }) => [label, from])).toEqual([
+    ['2026-03', '2026-02-28T23:00:00.000Z'],
+    ['2026-04', '2026-03-31T22:00:00.000Z'],
+  ]);
+});
+
+/** The shortest and longest span in hours; where a country left out or repeated a day, weeks and months have it too. */
+const lengths = { hour: [0.5, 2], day: [21, 27], week: [140, 195], month: [640, 775] } as const;
+
+test('law: in every time zone spans are adjacent, named once each, and cover the time from first to last; every moment is in one', () => {
   const asked = fc.record({
-    timezone: fc.constantFrom(
-      'UTC',
-      'Europe/Berlin',
-      'America/St_Johns',
-      'Australia/Lord_Howe',
-      'America/Sao_Paulo',
-      'Africa/Casablanca',
-      'Asia/Kathmandu',
-      'Pacific/Apia',
-      'Antarctica/Troll',
-    ),
-    granularity: fc.constantFrom('day', 'hour'),
+    timezone: fc.constantFrom(...Intl.supportedValuesOf('timeZone')),
+    granularity: fc.constantFrom('hour', 'day', 'week', 'month'),
     from: fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2026, 9, 20) }),
-    hours: fc.integer({ min: 1, max: 24 * 30 }),
+    spans: fc.double({ min: 0.01, max: 30, noNaN: true }),
+    within: fc.double({ min: 0, max: 1, noNaN: true }),
   });
   fc.assert(
-    fc.property(asked, ({ timezone, granularity, from: start, hours }) => {
-      const from = new Date(start).toISOString();
-      const to = new Date(start + hours * 3_600_000).toISOString();
+    fc.property(asked, ({ timezone, granularity, from: start, spans: many, within }) => {
+      const [, longest] = lengths[granularity];
+      const end = Math.min(start + Math.ceil(many * longest * 3_600_000), Date.parse(latest));
+      const [from, to] = [new Date(start).toISOString(), new Date(end).toISOString()];
       const spans = timeSpans({ timezone, granularity, from, to, latest });
       for (const [index, { at }] of spans.slice(0, -1).entries())
         expect(Date.parse(spans[index + 1]?.from ?? '')).toBe(Date.parse(at) + 1);
       expect(new Set(spans.map(({ label }) => label)).size).toBe(spans.length);
       expect(spans[0]?.from.localeCompare(from)).toBeLessThanOrEqual(0);
       expect((spans[0]?.at ?? '') >= from).toBe(true);
-      expect(Date.parse(spans.at(-1)?.at ?? '')).toBe(Date.parse(to) - 1);
+      expect(Date.parse(spans.at(-1)?.at ?? '')).toBe(end - 1);
       for (const span of spans.slice(1, -1)) {
         const length = hoursOf(span);
-        expect(length).toBeGreaterThanOrEqual(granularity === 'day' ? 21 : 0.5);
-        expect(length).toBeLessThanOrEqual(granularity === 'day' ? 27 : 2);
+        const [shortest] = lengths[granularity];
+        expect(length).toBeGreaterThanOrEqual(shortest);
+        expect(length).toBeLessThanOrEqual(longest);
       }
+      const moment = new Date(start + Math.floor(within * (end - 1 - start))).toISOString();
+      const span = spans[placeIn(spans, moment)];
+      expect((span?.from ?? '~') <= moment && moment <= (span?.at ?? '')).toBe(true);
+      expect(placeIn(spans, to)).toBe(spans.length);
+      expect(placeIn(spans, '1800-01-01T00:00:00.000Z')).toBe(-1);
     }),
   );
 });

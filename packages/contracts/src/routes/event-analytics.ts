@@ -1,0 +1,143 @@
+// Events and leads by hour, day, week or month, ready to plot.
+import { z } from 'zod';
+import { dayOrMomentParameter, name, text, time, timezoneParameter } from '../common.js';
+import { defaultSpans } from '../vocabulary/time-spans.js';
+import { boundedTime } from './bounded-time.js';
+import { minPosition } from './events.js';
+import { defineRoute, viewer } from './route.js';
+
+/** The most hours, days, weeks or months between `from` and `to`. */
+const maximumSpans = 1_100;
+/** The most values that have a series of their own. */
+export const maximumSeries = 50;
+/** The most characters of a value that are shown. */
+export const maximumShownValue = 500;
+
+/** How much one answer takes into account. */
+export const analyticsLimits = {
+  /** Documents of seconds, each of which holds the events of a second in a part of the log. */
+  seconds: 100_000,
+  /** Events of which the leads are told apart. */
+  eventsOfLeads: 300_000,
+  /** Events of which the metadata is read. */
+  eventsWithMetadata: 50_000,
+};
+
+const count = z.int().min(0);
+const values = z.array(count).max(maximumSpans + 3);
+
+export const eventsAnalytics = z
+  .strictObject({
+    metric: z.enum(['events', 'leads']),
+    group_by: text(300),
+    granularity: z.enum(['hour', 'day', 'week', 'month']),
+    timezone: text(64),
+    from: time.describe('The beginning of the first bucket.'),
+    to: time.describe('The last moment that counts.'),
+    buckets: z
+      .array(
+        z.strictObject({
+          label: text(40)
+            .describe(
+              'In the time zone, for an axis: 2026-03-29T14:00+02:00, 2026-03-29, of a week its Monday, 2026-03.',
+            )
+            .meta({ example: '2026-03-29' }),
+          starts_at: time,
+          at: time.describe('The last moment that the bucket covers.'),
+        }),
+      )
+      .min(1)
+      .max(maximumSpans + 3)
+      .describe('One after another without gaps, the oldest first; also those without events.'),
+    total: count.describe('All events, or all distinct leads, of the time.'),
+    totals: values.describe('The same for each bucket.'),
+    series: z
+      .array(
+        z.strictObject({
+          value: z
+            .string()
+            .max(maximumShownValue + 1)
+            .nullable()
+            .describe(
+              `The event type, or the value of the metadata field, of which ${String(maximumShownValue)} characters are shown; null: events without one.`,
+            ),
+          total: count,
+          values,
+        }),
+      )
+      .max(maximumSeries)
+      .describe('The largest first. Each has a number for each bucket.'),
+    other: z
+      .strictObject({ groups: count.describe('The number of values in it.'), total: count, values })
+      .nullable()
+      .describe(`All further values together; null where there are at most ${String(maximumSeries)}.`),
+  })
+  .meta({ id: 'EventsAnalytics' });
+export type EventsAnalytics = z.infer<typeof eventsAnalytics>;
+
+// eslint-disable-next-line no-control-regex
+const grouping = /^(?:event_type|metadata\.[^\u0000-\u001f\u007f]+)$/;
+
+export const getEventsAnalytics = defineRoute({
+  name: 'getEventsAnalytics',
+  method: 'GET',
+  path: '/events-analytics',
+  owner: 'ingest',
+  kind: 'query',
+  access: viewer,
+  tag: 'Events',
+  summary: 'Events or leads by time and type, or by time and metadata, ready to plot',
+  description: [
+    'By the times of the events. All numbers are exact: the distinct leads of a day are counted once in it, and once in the total. So leads of several series do not add up to `totals`, nor those of several buckets to `total`.',
+    `What one answer cannot count is refused with 422, and never estimated: more than ${analyticsLimits.eventsWithMetadata.toLocaleString('en')} events by a metadata field, more than ${analyticsLimits.eventsOfLeads.toLocaleString('en')} for leads, or more than ${analyticsLimits.seconds.toLocaleString('en')} seconds with events. Then ask for a shorter time, or for one \`event_type\`.`,
+  ].join('\n\n'),
+  query: boundedTime(
+    {
+      metric: z
+        .enum(['events', 'leads'])
+        .default('events')
+        .describe('leads: the number of distinct leads that have an event.')
+        .meta({ default: 'events' }),
+      group_by: text(300, { minimum: 1 })
+        .regex(grouping, {
+          error: 'must be event_type, or a metadata field such as metadata.path',
+          abort: true,
+        })
+        .refine((value) => value.isWellFormed(), 'must be well-formed Unicode')
+        .default('event_type')
+        .describe('event_type, or a metadata field such as metadata.path. A list or an object is one value.')
+        .meta({ default: 'event_type', example: 'event_type' }),
+      granularity: z
+        .enum(['hour', 'day', 'week', 'month'])
+        .default('day')
+        .describe('A week begins on Monday.')
+        .meta({ default: 'day' }),
+      event_type: name(100).optional().describe('Events of this type only, in either spelling.'),
+      from: dayOrMomentParameter
+        .optional()
+        .describe(
+          `The first bucket is the one that this moment is in. A plain date is that day of the time zone. Default: ${Object.entries(
+            defaultSpans,
+          )
+            .map(([granularity, number]) => `${String(number)} ${granularity}s`)
+            .join(', ')} up to \`to\`.`,
+        )
+        .meta({ example: '2026-03-01' }),
+      to: dayOrMomentParameter
+        .optional()
+        .describe('Ends before this moment. Default now; what is later than now is cut off.')
+        .meta({ example: '2026-04-01' }),
+      timezone: timezoneParameter
+        .default('UTC')
+        .describe(
+          'Where days, weeks and months begin: a day of a clock change has 23 or 25 hours. A name of the IANA time zone database.',
+        )
+        .meta({ default: 'UTC', example: 'Europe/Berlin' }),
+      min_position: minPosition,
+    },
+    maximumSpans,
+    `must be at most ${maximumSpans.toLocaleString('en')} hours, days, weeks or months, as granularity says, before to, which is now by default`,
+  ),
+  responses: { 200: { description: 'Series', schema: eventsAnalytics } },
+  problems: ['range_too_large'],
+});
