@@ -9,6 +9,7 @@ import type { ExplainFlags, LeadsFlags, ResetFlags } from './leads-commands.js';
 import type { TailFlags } from './log-commands.js';
 import type { Output } from './output.js';
 import type { AcceptFlags } from './positions-commands.js';
+import type { RescoreFlags } from './rescore-command.js';
 import type { ApplyFlags } from './rules-commands.js';
 import type { GlobalFlags, Settings } from './settings.js';
 
@@ -17,6 +18,7 @@ export type Flags = GlobalFlags &
   IngestFlags &
   LeadsFlags &
   JobsFlags &
+  RescoreFlags &
   ResetFlags &
   ExplainFlags &
   HistoryFlags &

@@ -486,6 +486,94 @@ describe('jobs', () => {
   });
 });
 
+describe('rescore', () => {
+  const job = { id: `scoring-${leadId}`, kind: 'rescoring', failed: 0, errors: [], rate: null, eta: null };
+  const level = { id: leadId, name: 'Hot' };
+  const result = {
+    dry_run: true,
+    configuration_version: 7,
+    overtaken: false,
+    leads: 1_200,
+    rising: 2,
+    falling: 1,
+    unchanged: 1_197,
+    level_changes: 1,
+    now: { distribution: [], levels: [{ ...level, leads: 3 }] },
+    rescored: { distribution: [], levels: [{ ...level, leads: 4 }] },
+    movers: [
+      {
+        lead_id: leadId,
+        name: 'Ada\u001b[31m',
+        now: 27,
+        rescored: 53,
+        why: [{ kind: 'rule', id: leadId, label: 'Pricing', now: 14, rescored: 40 }],
+      },
+    ],
+  };
+  const rulesets = [
+    { id: leadId, name: 'Intent', score_type: 'engagement' },
+    { id: ouId, name: 'Companies', score_type: 'account' },
+  ];
+  /** A job that is running when it is looked at first, and then ends. */
+  const ending = (end: object) => {
+    const jobs = [{ status: 'running', total: 10, done: 5 }, end];
+    answer = ({ method, url: path }) => {
+      if (path.startsWith('/rulesets')) return { body: { data: rulesets, total: 2 } };
+      return method === 'POST'
+        ? { status: 202, body: { job_id: job.id } }
+        : { body: { ...job, started_at: '2026-01-31T09:29:55.000Z', ended_at: null, ...jobs.shift() } };
+    };
+  };
+  const posted = () => seen.filter(({ method }) => method === 'POST').map(({ url: path }) => path);
+
+  test('waits for its job, and says who would rise and fall and why', async () => {
+    ending({ status: 'completed', total: 10, done: 10, result });
+    const { exitCode, written, noted } = await command(['rescore', 'scores', '--dry-run']);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(posted()).toEqual(['/backfill/scores?dry_run=true']);
+    expect(noted).toContain(job.id);
+    expect(written).toContain(
+      'Of 1,200 leads 2 would rise, 1 fall and 1,197 stay; 1 would be in another level.',
+    );
+    expect(written).toMatch(/Hot +3 +4/);
+    expect(written).toMatch(/27 +53 {2}Ada \[31m +Pricing 14 → 40/);
+  });
+
+  test('of profiles, and of a ruleset by its name, asks for that; as JSON it writes the job', async () => {
+    ending({ status: 'completed', total: 10, done: 10, result });
+    await command(['rescore', 'profiles', '--dry-run']);
+    ending({ status: 'completed', total: 10, done: 10, result });
+    const { written } = await command(['--json', 'rescore', 'intent', '--dry-run']);
+    expect(posted()).toEqual([
+      '/backfill/profiles?dry_run=true',
+      `/scoring/rulesets/engagement/${leadId}/score-now?dry_run=true`,
+    ]);
+    expect(JSON.parse(written)).toMatchObject({ status: 'completed', result: { rising: 2 } });
+  });
+
+  test('says why a job that has failed did, and what to name in place of a ruleset that it cannot take', async () => {
+    const errors = [{ code: 'step_failed', message: 'Step 1 failed.' }];
+    ending({ status: 'failed', total: 10, done: 0, errors });
+    expect(await command(['rescore', 'scores', '--dry-run'])).toMatchObject({
+      exitCode: exitCodes.incomplete,
+      noted: expect.stringContaining('The job is failed: Step 1 failed.'),
+    });
+    for (const [what, sentence] of [
+      ['unknown', 'Name scores, profiles, or one of: Intent, Companies'],
+      ['Companies', 'a ruleset of account scores'],
+    ] as const)
+      expect(await command(['rescore', what, '--dry-run'])).toMatchObject({
+        exitCode: exitCodes.data,
+        noted: expect.stringContaining(sentence),
+      });
+    expect(await command(['rescore', 'scores'])).toMatchObject({
+      exitCode: exitCodes.usage,
+      noted: expect.stringContaining('Give --dry-run'),
+    });
+    expect(posted()).toHaveLength(1);
+  });
+});
+
 test('a lead to explain may be named by its e-mail address', async () => {
   answer = () => ({
     body: {

@@ -13,6 +13,7 @@ import { retryLetters, serviceNamed, showDeadLetters, tail } from './log-command
 import type { Output } from './output.js';
 import { acceptPositionsOf, showPositions } from './positions-commands.js';
 import { rebuild } from './rebuild-command.js';
+import { rescore } from './rescore-command.js';
 import { resealSecrets, showSecrets } from './secrets-commands.js';
 import { settingsOf } from './settings.js';
 import { applyRules, diffRules, exportRules } from './rules-commands.js';
@@ -140,7 +141,7 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
     .action(command((_, settings, [lead = '']) => deleteLead(lead, settings, output)));
 }
 
-/** `jobs`: long work, such as a redelivery. */
+/** `jobs` and `rescore`: long work. */
 function declareJobs(program: Command, { command, output }: CommandContext): void {
   program
     .command('jobs')
@@ -149,6 +150,17 @@ function declareJobs(program: Command, { command, output }: CommandContext): voi
     .option('--limit <count>', '1 to 100 (default 25)')
     .option('--page <number>')
     .action(command((flags, settings) => jobs(flags, settings, output)));
+
+  program
+    .command('rescore <what>')
+    .description(
+      'Compute scores anew from the recorded history by the rules of now: scores, profiles, or a ruleset by its name or id. Waits for the job, with its progress.',
+    )
+    .option(
+      '--dry-run',
+      'only say which leads would rise and fall; required, as scores cannot be changed yet',
+    )
+    .action(command((flags, settings, [what = '']) => rescore(what, flags, settings, output)));
 }
 
 /** `ou`: organizational units. */

@@ -39,6 +39,18 @@ beforeAll(async () => {
 
 afterAll(() => system.stop(), 60_000);
 
+/** A unit has one job of some kinds at a time. */
+const noJobRuns = () =>
+  eventually('no job is running', async () => {
+    const { body } = await send(
+      system,
+      'listJobs',
+      { query: { status: 'running' } },
+      { token: unit.adminToken },
+    );
+    return (body as { total: number }).total === 0;
+  });
+
 /** DELETE routes come last, because other routes need the resources that they delete. */
 const inOrder = [...routeNames].sort(
   (one, other) => Number(routeNamed(one).method === 'DELETE') - Number(routeNamed(other).method === 'DELETE'),
@@ -50,7 +62,8 @@ test('every declared route has an example', () => {
 
 describe('every declared route is served', () => {
   test.each(inOrder)('%s: a good request gets the declared success, in the declared form', async (name) => {
-    const { responses } = routeNamed(name);
+    const { responses, problems } = routeNamed(name);
+    if (problems.includes('job_running')) await noJobRuns();
     const answer = await send(system, name, routeExamples[name](unit), {
       token: unit.adminToken,
       headers: { 'x-request-id': `walk-of-${name}` },

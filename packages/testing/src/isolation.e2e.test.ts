@@ -363,6 +363,14 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   startSuggestion: [nothing],
   drawWhatIf: [missing(({ whatIfId }) => ({ parameters: { job: whatIfId } }))],
   applyWhatIf: [missing(({ whatIfId }) => ({ parameters: { job: whatIfId } }))],
+  scoreNow: [
+    missing(({ rulesetId }) => ({
+      parameters: { dimension: 'engagement', id: rulesetId },
+      query: { dry_run: 'true' },
+    })),
+  ],
+  backfillScores: [nothing],
+  backfillProfiles: [nothing],
   analyzeSite: [nothing],
   listSiteAnalyses: [nothing],
   setActiveOrgUnit: [missing(({ ouId }) => ({ body: { ouId } }))],

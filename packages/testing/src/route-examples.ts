@@ -199,6 +199,12 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   }),
   drawWhatIf: ({ whatIfId }) => ({ parameters: { job: whatIfId }, query: { chart: 'roc' } }),
   applyWhatIf: ({ whatIfId }) => ({ parameters: { job: whatIfId } }),
+  scoreNow: ({ rulesetId }) => ({
+    parameters: { dimension: 'engagement', id: rulesetId },
+    query: { dry_run: 'true' },
+  }),
+  backfillScores: () => ({ query: { dry_run: 'true' } }),
+  backfillProfiles: () => ({ query: { dry_run: 'true' } }),
   setRulesActive: ({ ouId, ruleId }) => ({
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },

@@ -1,5 +1,5 @@
-// What-ifs and suggestions through the gateway: every status that their routes declare, and a what-if that ends once with the right result although
-// its service is killed while it runs.
+// What-ifs, suggestions and rescorings through the gateway: every status that their routes declare, and jobs that end once with the right
+// result although their service is killed while they run.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
@@ -10,6 +10,8 @@ let ruleId: string;
 let position: string;
 
 const leads = 400;
+const isForm = (lead: number, part: number) => lead % (part + 2) === 0;
+const formsOf = (lead: number) => [0, 1, 2, 3, 4].filter((part) => isForm(lead, part)).length;
 const day = (number: number) => new Date(Date.UTC(2026, 0, 1 + number)).toISOString();
 
 beforeAll(async () => {
@@ -26,7 +28,7 @@ beforeAll(async () => {
         event_type: 'Page View',
         timestamp: day(part),
       },
-      ...(lead % (part + 2) === 0
+      ...(isForm(lead, part)
         ? [
             {
               alias_kind: 'email',
@@ -243,4 +245,94 @@ describe('the statuses of a suggestion', () => {
     expect(refused.body.detail).toContain(begun.body.job_id);
     await completed(begun.body.job_id);
   });
+});
+
+describe('a dry run of a rescoring', () => {
+  const rescore = (path: string) =>
+    system.request<{ job_id: string; code?: string; detail?: string; errors?: { path: string }[] }>(path, {
+      method: 'POST',
+    });
+  const backfill = () => rescore('/backfill/scores?dry_run=true');
+  const ended = (id: string) =>
+    eventually(
+      'the rescoring has ended',
+      async () => {
+        const job = await jobOf(id);
+        // While scoring is away, the answer is a problem.
+        return ['completed', 'failed', 'cancelled'].includes(job.status) && job;
+      },
+      60_000,
+    );
+
+  test('202: it says who would rise and fall by the rules that were applied, also when scoring is killed, and moves nobody', async () => {
+    const scores = (await system.request('/leads?limit=50')).body;
+    const { status, body: begun } = await backfill();
+    expect(status).toBe(202);
+    const { result: expected, kind, rate, eta, done, total } = await ended(begun.job_id);
+    expect({ kind, rate, eta, done }).toEqual({
+      kind: 'rescoring',
+      rate: expect.any(Number),
+      eta: null,
+      done: total,
+    });
+    // Each lead has five views, for 5 points each then and 1 now, and now 20 points for each form.
+    const moves = Array.from({ length: leads }, (_, lead) => 20 * formsOf(lead) - 20);
+    expect(expected).toMatchObject({
+      dry_run: true,
+      overtaken: false,
+      leads,
+      rising: moves.filter((move) => move > 0).length,
+      falling: moves.filter((move) => move < 0).length,
+      unchanged: moves.filter((move) => move === 0).length,
+    });
+    const { body: again } = await backfill();
+    system.service('scoring').process.kill('SIGKILL');
+    expect((await ended(again.job_id)).result).toEqual(expected);
+    expect((await system.request('/leads?limit=50')).body).toEqual(scores);
+  }, 120_000);
+
+  test('202 for profiles, and for one ruleset of each dimension; 404 for one that is not of the dimension', async () => {
+    const profiles = await rescore('/backfill/profiles?dry_run=true');
+    expect(profiles.status).toBe(202);
+    expect((await ended(profiles.body.job_id)).result).toMatchObject({ leads, unchanged: leads });
+    const made = await system.request<{ id: string }>('/rulesets', {
+      body: { name: 'Fit', score_type: 'profile' },
+    });
+    const of = (dimension: string) =>
+      rescore(`/scoring/rulesets/${dimension}/${made.body.id.toUpperCase()}/score-now?dry_run=true`);
+    expect(await of('engagement')).toMatchObject({ status: 404, body: { code: 'ruleset_not_found' } });
+    const ruleset = await of('profile');
+    expect(ruleset.status).toBe(202);
+    await ended(ruleset.body.job_id);
+  }, 60_000);
+
+  test('400 without dry_run=true, which says what can be done, and for a dimension that is not replayed', async () => {
+    for (const query of ['', '?dry_run=false']) {
+      const refused = await rescore(`/backfill/scores${query}`);
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_request', errors: [{ path: 'query.dry_run' }] },
+      });
+      expect(JSON.stringify(refused.body)).toContain('cannot change scores yet');
+    }
+    const id = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
+    expect(await rescore(`/scoring/rulesets/account/${id}/score-now?dry_run=true`)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: expect.stringContaining('dimension') }] },
+    });
+  });
+
+  test('409 with the id of the job that runs, and cancelled it frees the unit for the next', async () => {
+    const [one, other] = await Promise.all([backfill(), backfill()]);
+    const [begun, refused] = one.status === 202 ? [one, other] : [other, one];
+    expect(begun.status).toBe(202);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'job_running' } });
+    expect(refused.body.detail).toContain(begun.body.job_id);
+    await system.request(`/jobs/${begun.body.job_id}/cancel`, { method: 'POST' });
+    const { status, result } = await ended(begun.body.job_id);
+    if (status === 'cancelled') expect(result).toBeUndefined();
+    const next = await backfill();
+    expect(next.status).toBe(202);
+    await ended(next.body.job_id);
+  }, 60_000);
 });

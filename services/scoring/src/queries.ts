@@ -21,7 +21,7 @@ import { gridQueries } from './levels/queries.js';
 import { profileQueries } from './profile/queries.js';
 import { ruleTestQueries } from './rule-tests/queries.js';
 import { pictureQueries } from './what-if/picture-queries.js';
-import { jobQueries } from './what-if/queries.js';
+import { jobQueries } from './jobs/queries.js';
 import { ruleHistoryQueries } from './rule-history/queries.js';
 import { createAwaitPositions } from './visibility.js';
 

@@ -11,7 +11,7 @@ import { ignoredDealsProjection } from './deals/ignored.js';
 import { leadProjection, type LeadsOptions } from './leads/capability.js';
 import { movedLeads } from './rule-moves/capability.js';
 import { scorePolicy, type ScoresDependencies } from './scores/capability.js';
-import { scoringJobs, type ScoringJobsDependencies } from './what-if/capability.js';
+import { scoringJobs, type ScoringJobsDependencies } from './jobs/capability.js';
 
 export interface ScoringOptions extends LeadsOptions, Omit<ScoresDependencies, 'leads'> {
   readonly partitions: number;

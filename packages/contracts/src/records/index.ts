@@ -12,9 +12,10 @@ import type { RecordDeclaration, TopicName } from './record.js';
 import { scoreAdjustedRecords } from './score-adjusted.js';
 import { scoringRecords } from './scoring.js';
 import { shareRecords } from './share.js';
+import { rescoringRecords } from './rescoring.js';
 import { ruleRecords } from './rules.js';
-import { siteAnalysisRecords } from './site-analysis.js';
 import { scoringJobRecords } from './scoring-jobs.js';
+import { siteAnalysisRecords } from './site-analysis.js';
 import { suggestionRecords } from './suggestions.js';
 import { whatIfRecords } from './what-if.js';
 import { commandReplied, inputsRead, positionsAccepted, rebuildReadModels } from './system.js';
@@ -36,6 +37,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...ruleRecords,
   ...whatIfRecords,
   ...suggestionRecords,
+  ...rescoringRecords,
   ...scoringJobRecords,
   commandReplied,
   ...rebuildReadModels,
@@ -59,6 +61,7 @@ type ServiceRecord =
   | (typeof ruleRecords)[number]
   | (typeof whatIfRecords)[number]
   | (typeof suggestionRecords)[number]
+  | (typeof rescoringRecords)[number]
   | (typeof scoringJobRecords)[number]
   | (typeof siteAnalysisRecords)[number];
 

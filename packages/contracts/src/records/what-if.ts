@@ -79,20 +79,24 @@ export type ApplyWhatIf = PayloadOf<typeof applyWhatIf>;
 
 export const logOffset = z.int().min(0);
 
+/** The history that a job replays, a group of leads in one partition after the other. */
+export const replayedPartitions = z
+  .array(
+    z.strictObject({
+      ingest_end: logOffset.describe('Where ingest.events ended when the job began.'),
+      scoring_end: logOffset.describe('Where scoring.events ended then.'),
+      groups: z.int().min(1).describe('Groups of leads, one of which is in memory at a time.'),
+    }),
+  )
+  .max(whatIfLimits.partitions);
+export type ReplayedPartition = z.infer<typeof replayedPartitions>[number];
+
 export const whatIfWork = z.strictObject({
   kind: z.literal('what-if'),
   ...draft,
   ...asked,
   configuration_version: z.int().min(0).describe('Of the live rules, and of those that the draft changes.'),
-  partitions: z
-    .array(
-      z.strictObject({
-        ingest_end: logOffset.describe('Where ingest.events ended when the job began.'),
-        scoring_end: logOffset.describe('Where scoring.events ended then.'),
-        groups: z.int().min(1).describe('Groups of leads, one of which is in memory at a time.'),
-      }),
-    )
-    .max(whatIfLimits.partitions),
+  partitions: replayedPartitions,
 });
 export type WhatIfWork = z.infer<typeof whatIfWork>;
 

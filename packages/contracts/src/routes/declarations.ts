@@ -40,4 +40,5 @@ export * from './surge-triggers.js';
 export { maximumTriggers } from './trigger-fields.js';
 export * from './rules.js';
 export { suggestionResult, type SuggestionResult } from './suggestions.js';
+export { rescoringResult, type RescoringResult } from './rescoring.js';
 export { whatIfResult, type WhatIfResult, type WhatIfSide } from './what-if.js';

@@ -21,6 +21,7 @@ import * as milestones from './milestone-triggers.js';
 import * as channels from './notification-channels.js';
 import * as profileLevels from './profile-levels.js';
 import * as profiles from './profile-scoring.js';
+import * as rescoring from './rescoring.js';
 import type { RouteDeclaration } from './route.js';
 import * as ruleTests from './rule-tests.js';
 import * as configuration from './scoring-configuration.js';
@@ -126,6 +127,9 @@ export const routes = {
   applyWhatIf: whatIf.applyWhatIf,
   drawWhatIf: whatIf.drawWhatIf,
   startSuggestion: suggestions.startSuggestion,
+  scoreNow: rescoring.scoreNow,
+  backfillScores: rescoring.backfillScores,
+  backfillProfiles: rescoring.backfillProfiles,
   listProfileLevels: profileLevels.listProfileLevels,
   setProfileLevels: profileLevels.setProfileLevels,
   getScoringGrid: profileLevels.getScoringGrid,

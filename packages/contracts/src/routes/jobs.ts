@@ -4,6 +4,7 @@ import { cursorParameter, page, pageParameters, time } from '../common.js';
 import { jobId } from '../records/job-id.js';
 import { jobError, maximumJobErrors } from '../records/jobs.js';
 import { defineRoute, editor, viewer } from './route.js';
+import { rescoringResult } from './rescoring.js';
 import { suggestionResult } from './suggestions.js';
 import { whatIfResult } from './what-if.js';
 
@@ -31,9 +32,9 @@ export const job = z
     started_at: time,
     ended_at: time.nullable(),
     result: z
-      .union([whatIfResult, suggestionResult])
+      .union([whatIfResult, suggestionResult, rescoringResult])
       .optional()
-      .describe('Of a completed what-if or suggestion. Other jobs have no result.'),
+      .describe('Of a completed what-if, suggestion or rescoring. Other jobs have no result.'),
   })
   .meta({ id: 'Job' });
 export type Job = z.infer<typeof job>;

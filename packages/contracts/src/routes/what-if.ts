@@ -4,11 +4,17 @@ import { id, inOrder, integerParameter, moment, name, score } from '../common.js
 import { jobId } from '../records/job-id.js';
 import { profileRuleFields } from '../records/profile-scoring.js';
 import { changesOf } from '../records/rules.js';
-import { maximumLevels } from '../records/scoring.js';
 import { whatIfLimits } from '../records/what-if.js';
 import { attributeFilterForm } from '../vocabulary/filter-forms.js';
-import { gridCell } from '../vocabulary/grid.js';
 import { levelledScoreTypes } from '../vocabulary/score-types.js';
+import {
+  countedLeads,
+  countedMoves,
+  maximumBands,
+  moversOf,
+  reasonOfMove,
+  reasonsOfMove,
+} from './compared-leads.js';
 import { decaySection, levelSection } from './configuration-file.js';
 import { profileConditions } from './profile-rules.js';
 import { defineRoute, editor, viewer } from './route.js';
@@ -188,23 +194,10 @@ export const drawWhatIf = defineRoute({
 
 const count = z.int().min(0);
 const rate = z.number().min(0).max(1);
-const bands = 30;
 
 const side = z
   .strictObject({
-    distribution: z
-      .array(z.strictObject({ from: score, to: score, leads: count }))
-      .max(bands)
-      .describe('Leads by score, in bands of equal width, the same on both sides; both ends inclusive.'),
-    levels: z
-      .array(z.strictObject({ id, name: z.string().max(100), leads: count }))
-      .max(maximumLevels)
-      .describe('Leads in each level of this side.'),
-    grid: z
-      .array(z.strictObject({ cell: gridCell, leads: count }))
-      .max(16)
-      .optional()
-      .describe('Leads in each cell of the grid, where there is one; empty cells are left out.'),
+    ...countedLeads,
     auc: rate
       .nullable()
       .optional()
@@ -226,7 +219,7 @@ const side = z
       ),
     conversion_by_band: z
       .array(z.strictObject({ from: score, to: score, leads: count, won: count }))
-      .max(bands)
+      .max(maximumBands)
       .optional(),
     roc: z
       .array(z.strictObject({ threshold: score, tpr: rate, fpr: rate }))
@@ -249,11 +242,7 @@ export type WhatIfSide = z.infer<typeof side>;
 
 const reason = z
   .strictObject({
-    kind: z
-      .enum(['rule', 'decay', 'limit'])
-      .describe('decay: a decay rule; limit: what the limits of a ruleset, or the largest score, hold back.'),
-    id: id.optional().describe('Of the rule or the ruleset.'),
-    label: z.string().max(200),
+    ...reasonOfMove,
     live: z.int().describe('The points that the live rules give.'),
     draft: z.int().describe('The points that the draft gives.'),
   })
@@ -265,10 +254,7 @@ const mover = z
     name: z.string().max(512),
     live: score,
     draft: score,
-    why: z
-      .array(reason)
-      .max(whatIfLimits.reasons)
-      .describe('Where the two sides differ, the largest difference first.'),
+    why: reasonsOfMove(reason),
   })
   .meta({ id: 'WhatIfMover' });
 
@@ -280,19 +266,11 @@ export const whatIfResult = z
       .describe(
         'Whether the configuration has changed since the job began: the result is then about earlier rules, and its draft is not applied.',
       ),
+    ...countedMoves,
     leads: count.describe('Leads with an event that counts.'),
-    rising: count,
-    falling: count,
-    unchanged: count,
-    level_changes: count.describe('Leads that would be in another level.'),
     live: side,
     draft: side,
-    movers: z
-      .array(mover)
-      .max(2 * whatIfLimits.movers)
-      .describe(
-        `The ${String(whatIfLimits.movers)} leads that would rise most and the ${String(whatIfLimits.movers)} that would fall most, the largest move first; without those that were deleted since.`,
-      ),
+    movers: moversOf(mover),
   })
   .describe(
     'What a completed what-if has found. Scores of 1,024 and more are counted in steps of at most 0.2 %. Which triggers would have fired is not part of it.',

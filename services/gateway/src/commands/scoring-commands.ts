@@ -5,6 +5,7 @@ import {
   command,
   inUnit,
   ouOf,
+  type BuiltCommand,
   type CommandBuilders,
   type CommandContext,
   type CommandInput,
@@ -100,6 +101,15 @@ export const scoringCommands = {
       job_id: jobNamed(input.parameters.job).id,
     }),
 
+  scoreNow: (input) => {
+    const { dimension, id } = input.parameters;
+    return rescoring(input, { score_type: dimension, ruleset_id: id.toLowerCase() });
+  },
+
+  backfillScores: (input) => rescoring(input, { score_type: 'engagement' }),
+
+  backfillProfiles: (input) => rescoring(input, { score_type: 'profile' }),
+
   setAccountLevels: (input) =>
     command(records.setAccountLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
 
@@ -146,6 +156,18 @@ export const scoringCommands = {
   deleteDecay: (input) =>
     command(records.deleteDecay, ouOf(input), { ...inUnit(input), decay_id: input.parameters.id }),
 } satisfies Partial<CommandBuilders>;
+
+function rescoring(
+  input: CommandContext,
+  rescored: Pick<records.StartRescoring, 'score_type' | 'ruleset_id'>,
+): BuiltCommand {
+  return command(records.startRescoring, ouOf(input), {
+    ...inUnit(input),
+    job_id: input.commandId,
+    ...rescored,
+    dry_run: true,
+  });
+}
 
 /** The rules that a bulk update switches on or off. */
 function switchOf(input: CommandContext & Pick<CommandInput<typeof routes.setRulesActive>, 'body'>) {

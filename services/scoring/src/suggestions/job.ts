@@ -4,11 +4,11 @@ import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-sco
 import { jobIdOf, records, type JsonValue } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { loadOne } from '../configuration/queries.js';
+import { leadsByPartition } from '../jobs/replay-plan.js';
 import { compileRules } from '../scores/rule-model.js';
 import { alwaysInForce, draftOf, type DraftDecision } from '../what-if/draft-model.js';
 import { foundIn } from '../what-if/found-model.js';
 import { readCauses, type HistoryPart } from '../what-if/history.js';
-import { leadsByPartition } from '../what-if/job.js';
 import { PointTally } from '../what-if/reasons-model.js';
 import {
   configurationAt,

@@ -1,5 +1,5 @@
 // What a replay has found out of a group of leads, and how the findings of several groups are joined. Pure.
-import { records } from '@lead-scoring/contracts';
+import { records, type JsonValue } from '@lead-scoring/contracts';
 import { cellOf, levelHolding, levelsOfScore, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bucketOf, joinHistograms } from '../leads/histogram-fold.js';
 import { packCounts, unpackCounts } from './packed-counts.js';
@@ -20,35 +20,61 @@ export interface FoundContext {
 
 const sides = ['live', 'draft'] as const;
 
+type ScoredLead = Pick<Lead, 'score' | 'profile'>;
+
+/** A lead on both sides. */
+export interface ComparedLead extends Sides<ScoredLead> {
+  readonly lead_id: string;
+  /** Where there is an outcome: whether the lead had it, and the lead that is judged on each side; null: it had done nothing yet. */
+  readonly judged?: Sides<ScoredLead | null> & { readonly isWon: boolean };
+}
+
 /** What the ended replay of a group of leads has found. */
 export function foundIn(replay: Replay, context: FoundContext): Found {
+  return foundAmong(comparedIn(replay), {
+    ...context,
+    hasOutcome: replay.outcomeTimes !== undefined,
+  });
+}
+
+function* comparedIn({ whole, before, outcomeTimes }: Replay): Generator<ComparedLead> {
+  for (const [lead_id, live] of whole.live.leads) {
+    const draft = whole.draft.leads.get(lead_id);
+    if (!draft) throw new Error('a lead is known to one side of a replay only');
+    const isWon = outcomeTimes?.has(lead_id) === true;
+    const judged = isWon
+      ? { live: before.live.leads.get(lead_id) ?? null, draft: before.draft.leads.get(lead_id) ?? null }
+      : { live, draft };
+    yield { lead_id, live, draft, ...(outcomeTimes && { judged: { ...judged, isWon } }) };
+  }
+}
+
+/** What there is to find among leads of which both sides are known. */
+export function foundAmong(
+  leads: Iterable<ComparedLead>,
+  { hasOutcome, ...context }: FoundContext & { readonly hasOutcome: boolean },
+): Found {
   const { configurations, score_type, tallies: points } = context;
-  const found: Pick<Found, 'rising' | 'falling' | 'crossing'> = { rising: 0, falling: 0, crossing: 0 };
+  const found = { leads: 0, rising: 0, falling: 0, crossing: 0 };
   const movers: Omit<records.FoundMover, 'why'>[] = [];
   const tallies = {
     live: new SideTally(configurations.live, score_type),
     draft: new SideTally(configurations.draft, score_type),
   };
-  for (const [lead_id, lead] of replay.whole.live.leads) {
-    const other = replay.whole.draft.leads.get(lead_id);
-    if (!other) throw new Error('a lead is known to one side of a replay only');
-    const [live, draft] = [scoreOf(lead, score_type), scoreOf(other, score_type)];
+  for (const lead of leads) {
+    const { lead_id, judged } = lead;
+    const [live, draft] = [scoreOf(lead.live, score_type), scoreOf(lead.draft, score_type)];
+    found.leads += 1;
     if (draft > live) found.rising += 1;
     if (draft < live) found.falling += 1;
-    if (tallies.live.count(lead) !== tallies.draft.count(other)) found.crossing += 1;
+    if (tallies.live.count(lead.live) !== tallies.draft.count(lead.draft)) found.crossing += 1;
     if (live !== draft) movers.push({ lead_id, live, draft });
-    if (!replay.outcomeTimes) continue;
-    const isWon = replay.outcomeTimes.has(lead_id);
-    for (const side of sides) {
-      const judged = isWon ? replay.before[side].leads.get(lead_id) : side === 'live' ? lead : other;
-      tallies[side].judge(judged ?? null, isWon);
-    }
+    if (judged) for (const side of sides) tallies[side].judge(judged[side], judged.isWon);
   }
   return {
-    leads: replay.whole.live.leads.size,
     ...found,
-    live: tallies.live.found(replay.outcomeTimes !== undefined),
-    draft: tallies.draft.found(replay.outcomeTimes !== undefined),
+    live: tallies.live.found(hasOutcome),
+    draft: tallies.draft.found(hasOutcome),
     movers: topMovers(movers).map((mover) => ({
       ...mover,
       why: reasonsOf(mover.lead_id, points, configurations),
@@ -56,7 +82,7 @@ export function foundIn(replay: Replay, context: FoundContext): Found {
   };
 }
 
-export function scoreOf(lead: Pick<Lead, 'score' | 'profile'>, scoreType: ScoreType): number {
+export function scoreOf(lead: ScoredLead, scoreType: ScoreType): number {
   return scoreType === 'engagement' ? lead.score : (lead.profile?.score ?? 0);
 }
 
@@ -74,7 +100,7 @@ class SideTally {
   ) {}
 
   /** @returns the id of the lead's level; null: it is in none */
-  count(lead: Lead): string | null {
+  count(lead: ScoredLead): string | null {
     const { grid } = this.configuration;
     const score = scoreOf(lead, this.scoreType);
     add(this.#scores, bucketOf(score));
@@ -85,7 +111,7 @@ class SideTally {
   }
 
   /** @param lead as it was before its outcome; null: it had done nothing yet */
-  judge(lead: Lead | null, isWon: boolean): void {
+  judge(lead: ScoredLead | null, isWon: boolean): void {
     add(isWon ? this.#won : this.#others, bucketOf(lead ? scoreOf(lead, this.scoreType) : 0));
   }
 
@@ -121,6 +147,12 @@ function topMovers<Mover extends Move>(movers: readonly Mover[]): Mover[] {
 
 function moveOf({ live, draft }: Move): number {
   return Math.abs(draft - live);
+}
+
+/** The findings of several groups of leads, as records hold them. @param known of the groups before; undefined: there are none */
+export function joinedJson(known: JsonValue | undefined, found: JsonValue): JsonValue {
+  if (known === undefined) return found;
+  return joinedFound(known as unknown as Found, found as unknown as Found) as unknown as JsonValue;
 }
 
 /** The findings of two groups of leads. */

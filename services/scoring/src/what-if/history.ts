@@ -4,9 +4,8 @@ import { records } from '@lead-scoring/contracts';
 import { readHistory, type EventLog, type IncomingRecord, type StoredRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
 import { resetsScore } from '@lead-scoring/scoring-domain';
-import type { LeadCause } from '../scores/messages.js';
-import type { DecisionSource } from '../scores/source-model.js';
-import type { Happening } from './replay-model.js';
+import { Resets, type PlacedCause, type PlacedDecision } from './resets-model.js';
+import type { Happening } from './track-model.js';
 
 /** Leads whose ids begin between two numbers of 32 bits, the second exclusive. Ids are hashes, so groups are of equal size. */
 export interface LeadGroup {
@@ -40,8 +39,7 @@ const ingestTypes: ReadonlySet<string> = new Set([records.eventsIngested.type, r
 /** What happened to the leads, in the order in which it was decided, a fetch at a time. */
 export async function* readHappenings(log: EventLog, part: HistoryPart): AsyncGenerator<Happening[], void> {
   const resets = await readResets(log, part);
-  for await (const causes of readCauses(log, part))
-    yield causes.flatMap((cause) => [...resets.before(cause), cause]);
+  for await (const causes of readCauses(log, part)) yield resets.among(causes);
   yield resets.rest();
 }
 
@@ -51,9 +49,6 @@ export async function* readCauses(log: EventLog, part: HistoryPart): AsyncGenera
   for await (const found of read(log, part, 'ingest.events', isOfType)) yield found.map(causeOf);
 }
 
-/** A record of ingest with its place. */
-type PlacedCause = LeadCause & { source: DecisionSource };
-
 function causeOf({ type, payload, offset }: IncomingRecord): PlacedCause {
   const source = { offset: offsetToNumber(offset) };
   return type === records.leadDeleted.type
@@ -61,34 +56,7 @@ function causeOf({ type, payload, offset }: IncomingRecord): PlacedCause {
     : { type: 'EventsIngested', payload: payload as records.EventsIngested, source };
 }
 
-/** A reset, and the offset of the last record of ingest that was decided on the lead before it. */
-interface PlacedReset {
-  readonly after: number;
-  readonly command: records.ResetScores;
-}
-
-/** The resets of leads that are still to come in a history. */
-class Resets {
-  constructor(private readonly byLead: Map<string, PlacedReset[]>) {}
-
-  /** Takes those that were decided before a record of ingest. */
-  before({ payload, source }: PlacedCause): Happening[] {
-    const waiting = this.byLead.get(payload.lead_id);
-    if (!waiting) return [];
-    const end = waiting.findIndex(({ after }) => after >= source.offset);
-    return asHappenings(waiting.splice(0, end === -1 ? waiting.length : end));
-  }
-
-  rest(): Happening[] {
-    return asHappenings([...this.byLead.values()].flat());
-  }
-}
-
-function asHappenings(resets: readonly PlacedReset[]): Happening[] {
-  return resets.map(({ command }) => ({ type: 'ScoreReset', payload: command }));
-}
-
-/** Scoring's decisions say in which order resets and records of ingest came. They are decoded of the leads alone that were reset. */
+/** Decisions are decoded of the leads alone that were reset. */
 async function readResets(log: EventLog, part: HistoryPart): Promise<Resets> {
   const reset = new Set<string>();
   const adjusted = ({ type }: StoredRecord) => type === records.scoreAdjusted.type;
@@ -97,23 +65,23 @@ async function readResets(log: EventLog, part: HistoryPart): Promise<Resets> {
       const decision = payload as records.ScoreAdjusted;
       if (resetsScore(decision)) reset.add(decision.lead_id);
     }
-  const byLead = new Map<string, PlacedReset[]>();
-  if (reset.size === 0) return new Resets(byLead);
-  const last = new Map<string, number>();
-  for await (const found of read(log, { ...part, leads: reset }, 'scoring.events', isOfScores))
-    for (const { type, payload } of found) {
-      if (type !== records.scoreAdjusted.type) {
-        const { lead_id, source } = payload as records.LeadScored | records.LeadRemoved;
-        last.set(lead_id, Math.max(last.get(lead_id) ?? -1, source?.offset ?? -1));
-        continue;
-      }
-      const decision = payload as records.ScoreAdjusted;
-      if (!resetsScore(decision)) continue;
-      const { lead_id } = decision;
-      const placed = { after: last.get(lead_id) ?? -1, command: commandOf(decision) };
-      byLead.set(lead_id, [...(byLead.get(lead_id) ?? []), placed]);
-    }
-  return new Resets(byLead);
+  const resets = new Resets();
+  if (reset.size === 0) return resets;
+  for await (const decisions of readDecisions(log, { ...part, leads: reset }))
+    for (const decision of decisions) resets.take(decision);
+  return resets;
+}
+
+/** The decisions on the leads, in their order, a fetch at a time. */
+export async function* readDecisions(
+  log: EventLog,
+  part: HistoryPart,
+): AsyncGenerator<PlacedDecision[], void> {
+  for await (const found of read(log, part, 'scoring.events', isOfScores))
+    yield found.map(
+      ({ type, payload, offset }) =>
+        ({ type, payload, offset: offsetToNumber(offset) }) as unknown as PlacedDecision,
+    );
 }
 
 const scoreTypes: ReadonlySet<string> = new Set([
@@ -124,10 +92,6 @@ const scoreTypes: ReadonlySet<string> = new Set([
 
 function isOfScores({ type }: StoredRecord): boolean {
   return scoreTypes.has(type);
-}
-
-function commandOf({ ou_id, lead_id, reset_id, decided_at }: records.ScoreAdjusted): records.ResetScores {
-  return { ou_id, lead_id, reset_id: reset_id ?? lead_id, requested_at: decided_at };
 }
 
 function read(

@@ -3,7 +3,7 @@ import { findJob, jobNotFound } from '@lead-scoring/capability';
 import { pictureHeaders, renderWhatIf } from '@lead-scoring/charts';
 import { jobIdOf, jobNamed, routes, type records } from '@lead-scoring/contracts';
 import { bindQuery, problem, RenderedAnswer, type BoundQuery } from '@lead-scoring/service';
-import type { JobQueryDependencies } from './queries.js';
+import type { JobQueryDependencies } from '../jobs/queries.js';
 import { whatIfResultOf } from './result-model.js';
 
 const kinds: Record<records.WhatIfWork['score_type'], string> = {

@@ -5,6 +5,7 @@ import {
   countedPoints,
   decayNameOf,
   isOfEvents,
+  profileEventType,
   resetsScore,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
@@ -21,7 +22,11 @@ type PointsByCause = Map<string, Cause & { points: number }>;
 export class PointTally {
   readonly #leads = new Map<string, PointsByCause>();
 
-  constructor(private readonly scoreType: records.WhatIfWork['score_type']) {}
+  /** @param rulesetId only the points of this ruleset */
+  constructor(
+    private readonly scoreType: records.WhatIfWork['score_type'],
+    private readonly rulesetId?: string,
+  ) {}
 
   readonly take = ({ type, payload }: LeadEvent): void => {
     if (type === 'LeadRemoved') this.#leads.delete(payload.lead_id);
@@ -39,19 +44,28 @@ export class PointTally {
     if (this.scoreType !== 'engagement') return;
     for (const { matches, ruleset_adjustments = [] } of scored_events) {
       for (const match of matches)
-        this.#add(lead_id, { kind: 'rule', id: match.rule_id }, countedPoints(match));
-      for (const { ruleset_id, points } of ruleset_adjustments)
-        this.#add(lead_id, { kind: 'limit', id: ruleset_id }, points);
+        if (this.#isWanted(match))
+          this.#add(lead_id, { kind: 'rule', id: match.rule_id }, countedPoints(match));
+      for (const adjustment of ruleset_adjustments)
+        if (this.#isWanted(adjustment))
+          this.#add(lead_id, { kind: 'limit', id: adjustment.ruleset_id }, adjustment.points);
     }
     for (const adjustment of adjustments)
-      if (!isOfEvents(adjustment)) this.#add(lead_id, { kind: 'limit' }, adjustment.points);
+      if (!isOfEvents(adjustment) && this.#isWanted(adjustment))
+        this.#add(lead_id, { kind: 'limit' }, adjustment.points);
   }
 
   #takeAdjusted(decision: records.ScoreAdjusted): void {
     const { lead_id, score_type, adjustments } = decision;
     if (score_type !== this.scoreType) return;
     if (resetsScore(decision)) this.#leads.delete(lead_id);
-    else for (const adjustment of adjustments) this.#add(lead_id, causeOf(adjustment), adjustment.points);
+    else
+      for (const adjustment of adjustments)
+        if (this.#isWanted(adjustment)) this.#add(lead_id, causeOf(adjustment), adjustment.points);
+  }
+
+  #isWanted({ ruleset_id }: { readonly ruleset_id?: string | undefined }): boolean {
+    return this.rulesetId === undefined || ruleset_id === this.rulesetId;
   }
 
   /** Changes what is known in place: this runs for every match of a history. */
@@ -106,11 +120,16 @@ function labelIn(configuration: ScoringConfiguration, { kind, id }: Cause): stri
       const rule = configuration.rules.get(id);
       if (rule) return rule.label ?? rule.event_type;
       const conditional = conditionRuleOf(configuration, id);
-      return conditional?.label ?? conditional?.filter_label;
+      if (conditional) return conditional.label ?? conditional.filter_label;
+      const deleted = configuration.former.get(id)?.at(-1);
+      return (
+        deleted?.label ??
+        (deleted?.event_type === profileEventType ? deleted.filter_label : deleted?.event_type)
+      );
     }
     case 'decay':
       return decayNameOf(configuration.decays, id);
     case 'limit':
-      return configuration.rulesets.get(id)?.name;
+      return (configuration.rulesets.get(id) ?? configuration.former_rulesets.get(id))?.name;
   }
 }

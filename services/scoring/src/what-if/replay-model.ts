@@ -3,7 +3,7 @@
 import { compileFilters, eventTypeKey, type records } from '@lead-scoring/contracts';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import type { CompiledRules } from '../scores/rule-model.js';
-import { Track } from './track-model.js';
+import { Track, type Happening } from './track-model.js';
 
 /** The events that count, by their own times: from the first moment on, and before the second. */
 export interface ReplayedRange {
@@ -12,9 +12,6 @@ export interface ReplayedRange {
   /** The moment of which the scores are. */
   readonly until: string;
 }
-
-/** Something that happened to a lead, in the order in which it was decided. */
-export type Happening = LeadCause | { type: 'ScoreReset'; payload: records.ResetScores };
 
 type IngestedEvent = records.EventsIngested['events'][number];
 
@@ -87,18 +84,16 @@ export class Replay {
 
   /** Takes what happened, in the order in which it was decided. */
   take(happenings: readonly Happening[]): void {
-    let causes: LeadCause[] = [];
-    for (const happening of happenings) {
-      if (happening.type !== 'ScoreReset') {
-        const cause = causeWithin(happening, this.range);
-        if (cause) causes.push(cause);
-        continue;
-      }
-      this.#decide(causes);
-      causes = [];
-      this.#reset(happening.payload);
-    }
-    this.#decide(causes);
+    const counting = happenings.flatMap((happening) => happeningWithin(happening, this.range) ?? []);
+    this.whole.live.take(counting);
+    this.whole.draft.take(counting);
+    if (!this.outcomeTimes) return;
+    const earlier = counting.flatMap((happening) => {
+      const time = this.#timeOf(happening.payload.lead_id);
+      return time === undefined ? [] : (happeningBefore(happening, time) ?? []);
+    });
+    this.before.live.take(earlier);
+    this.before.draft.take(earlier);
   }
 
   /** Lets time pass until the end, for decay rules. */
@@ -110,55 +105,37 @@ export class Replay {
       for (const leadId of [...track.leads.keys()]) track.passTime(leadId, this.#timeOf(leadId) ?? until);
   }
 
-  #decide(causes: readonly LeadCause[]): void {
-    if (causes.length === 0) return;
-    this.whole.live.take(causes);
-    this.whole.draft.take(causes);
-    if (!this.outcomeTimes) return;
-    const earlier = causes.flatMap((cause) => {
-      const time = this.#timeOf(cause.payload.lead_id);
-      return time === undefined ? [] : (causeBefore(cause, time) ?? []);
-    });
-    this.before.live.take(earlier);
-    this.before.draft.take(earlier);
-  }
-
-  #reset(command: records.ResetScores): void {
-    const { requested_at, lead_id } = command;
-    const { from, to } = this.range;
-    if ((from !== undefined && requested_at < from) || (to !== undefined && requested_at >= to)) return;
-    this.whole.live.reset(command);
-    this.whole.draft.reset(command);
-    const time = this.#timeOf(lead_id);
-    if (time === undefined || requested_at >= time) return;
-    this.before.live.reset(command);
-    this.before.draft.reset(command);
-  }
-
   #timeOf(leadId: string): string | undefined {
     return this.outcomeTimes?.get(leadId);
   }
 }
 
-export function isWithin({ timestamp }: IngestedEvent, { from, to }: ReplayedRange): boolean {
+export function isWithin(
+  { timestamp }: { readonly timestamp: string },
+  { from, to }: ReplayedRange,
+): boolean {
   return (from === undefined || timestamp >= from) && (to === undefined || timestamp < to);
 }
 
-/** The cause with the events that count; null where none does. */
-function causeWithin(cause: LeadCause, range: ReplayedRange): LeadCause | null {
-  if (cause.type === 'LeadDeleted' || (range.from === undefined && range.to === undefined)) return cause;
+/** A record of ingest with the events that count, or a reset; null where nothing of it counts. */
+function happeningWithin(happening: Happening, range: ReplayedRange): Happening | null {
+  if (happening.type === 'LeadDeleted' || (range.from === undefined && range.to === undefined))
+    return happening;
+  if (happening.type === 'ScoreReset')
+    return isWithin({ timestamp: happening.payload.requested_at }, range) ? happening : null;
   return withEvents(
-    cause,
-    cause.payload.events.filter((event) => isWithin(event, range)),
+    happening,
+    happening.payload.events.filter((event) => isWithin(event, range)),
   );
 }
 
-/** The cause as of a moment: with the events before it, and decided then at the latest. */
-function causeBefore(cause: LeadCause, moment: string): LeadCause | null {
-  if (cause.type === 'LeadDeleted') return cause;
+/** What happened before a moment, of a record of ingest decided then at the latest; null where nothing did. */
+function happeningBefore(happening: Happening, moment: string): Happening | null {
+  if (happening.type === 'LeadDeleted') return happening;
+  if (happening.type === 'ScoreReset') return happening.payload.requested_at < moment ? happening : null;
   const earlier = withEvents(
-    cause,
-    cause.payload.events.filter(({ timestamp }) => timestamp < moment),
+    happening,
+    happening.payload.events.filter(({ timestamp }) => timestamp < moment),
   );
   if (!earlier) return null;
   const { received_at } = earlier.payload;

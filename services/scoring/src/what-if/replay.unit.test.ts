@@ -1,147 +1,39 @@
 // The laws of a replay, on random histories: by the rules that were in force it gives the scores that live scoring gave, whatever the
 // batches and the groups of leads; a draft that changes nothing moves nobody; and nothing that came with an outcome or after it counts.
 import { describe, expect, test } from '@jest/globals';
-import {
-  evolveConfiguration,
-  emptyConfiguration,
-  type ScoringConfiguration,
-} from '@lead-scoring/scoring-domain';
+import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import { decideConfiguration } from '../configuration/decide.js';
-import type { ConfigurationCommand } from '../configuration/messages.js';
 import type { Lead } from '../leads/state.js';
 import { ScoringInMemory } from '../reference/scoring-in-memory.js';
-import type { LeadCause } from '../scores/messages.js';
 import { compileRules } from '../scores/rule-model.js';
+import { createRule, deleted, idOf, ingested } from '../testing/builders.js';
 import {
-  addMapping,
-  createProfileRule,
-  createRule,
-  createRuleset,
-  deleted,
-  idOf,
-  ingested,
-  ouId,
-  resetScores,
-  setLevels,
-} from '../testing/builders.js';
-import { createDecay } from '../testing/decay-builders.js';
+  base,
+  commands,
+  configured,
+  decays,
+  event,
+  histories,
+  names,
+  Player,
+  profiles,
+  timeOf,
+  type Step,
+} from '../testing/histories.js';
 import { alwaysInForce } from './draft-model.js';
 import { foundIn, joinedFound } from './found-model.js';
 import { PointTally, reasonsOf } from './reasons-model.js';
-import { Outcomes, Replay, type Happening, type ReplayedRange, type Sides } from './replay-model.js';
+import { Outcomes, Replay, type ReplayedRange, type Sides } from './replay-model.js';
+import type { Happening } from './track-model.js';
 
-const firstDay = Date.parse('2026-03-01T00:00:00.000Z');
-const timeOf = (hour: number) => new Date(firstDay + hour * 3_600_000).toISOString();
-const some = <Item>(items: readonly Item[]) => fc.constantFrom(...items);
-const names = ['ada', 'grace', 'linus', 'edsger'];
-
-function configured(...commands: readonly ConfigurationCommand[]): ScoringConfiguration {
-  return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, configuration);
-  }, emptyConfiguration(ouId));
-}
-
-const base = { requested_at: timeOf(-1) };
-const inWeb = { ruleset_id: idOf('Web'), ...base };
-const commands: ConfigurationCommand[] = [
-  createRuleset('Web', { max_score: 60, ...base }),
-  createRule('view', { weight: 7, max_count: 5, ...inWeb }),
-  createRule('page', { weight: 4, once_per: 'value:path', ...inWeb }),
-  createRule('open', { event_type: 'Email Open', weight: 9, cap_points: 20, cap_days: 10, ...base }),
-  createRule('gone', { event_type: 'Unsubscribe', weight: -15, ...base }),
-  setLevels([['Hot', 30, null]], base),
-];
-const decays: ConfigurationCommand[] = [
-  createDecay('Weekly', { points: -3, interval_days: 7, ...base }),
-  createDecay('Half', {
-    mode: 'half_life',
-    half_life_days: 20,
-    interval_days: 2,
-    ruleset_id: idOf('Web'),
-    ...base,
-  }),
-];
-const profiles: ConfigurationCommand[] = [
-  createRuleset('Fit', { score_type: 'profile', ...base }),
-  addMapping('title', 'title', 'metadata.title'),
-  createProfileRule('chief', [{ field: 'title', operator: 'contains', value: 'chief' }], base),
-];
-
-const event = fc.record({
-  event_type: some(['Page View', 'Email Open', 'Unsubscribe', 'Deal Won', 'Other']),
-  path: some(['/pricing', '/blog', undefined]),
-  title: some(['Chief of staff', 'Clerk', undefined]),
-  /** Before and after the moments at which the system takes them. */
-  hour: fc.integer({ min: 0, max: 100 * 24 }),
-});
-const step = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      does: fc.constant('events' as const),
-      lead: some(names),
-      events: fc.array(event, { minLength: 1, maxLength: 4 }),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ does: fc.constant('delete' as const), lead: some(names) }) },
-  { weight: 2, arbitrary: fc.record({ does: fc.constant('reset' as const), lead: some(names) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ does: fc.constant('days' as const), days: fc.integer({ min: 1, max: 20 }) }),
-  },
-  { weight: 2, arbitrary: fc.record({ does: fc.constant('ticks' as const) }) },
-);
-type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
-const histories = fc.array(step, { maxLength: 40 });
-
-interface History {
-  happenings: Happening[];
-  /** When the last of it was decided. */
-  until: string;
-}
-
-/** Plays the steps to live scoring, and keeps what happened. */
-function played(steps: readonly Step[], live = new ScoringInMemory()): History {
-  const happenings: Happening[] = [];
-  let hours = 40 * 24;
-  let events = 0;
-  for (const [index, one] of steps.entries()) {
-    const now = timeOf((hours += 1));
-    const source = { offset: index };
-    if (one.does === 'days') hours += one.days * 24;
-    else if (one.does === 'ticks') for (const lead of names) live.runDecay(idOf(lead), now);
-    else if (one.does === 'reset') {
-      const payload = resetScores(one.lead, { reset_id: idOf(`reset ${String(index)}`), requested_at: now });
-      live.reset(payload);
-      happenings.push({ type: 'ScoreReset', payload });
-    } else {
-      const cause: LeadCause =
-        one.does === 'delete'
-          ? { type: 'LeadDeleted', payload: deleted(one.lead, { deleted_at: now }), source }
-          : {
-              type: 'EventsIngested',
-              payload: ingested(
-                one.lead,
-                one.events.map(({ event_type, path, title, hour }) => ({
-                  id: idOf(`event ${String((events += 1))}`),
-                  event_type,
-                  timestamp: timeOf(hour),
-                  metadata: { ...(path !== undefined && { path }), ...(title !== undefined && { title }) },
-                })),
-                { received_at: now },
-              ),
-              source,
-            };
-      live.decide([cause]);
-      happenings.push(cause);
-    }
-  }
-  const until = timeOf(hours + 1);
-  for (const lead of names) live.runDecay(idOf(lead), until);
-  return { happenings, until };
+/** Plays the steps to live scoring. @returns what happened, and when the last of it was decided */
+function played(
+  steps: readonly Step[],
+  live = new ScoringInMemory(),
+): { happenings: Happening[]; until: string } {
+  const player = new Player(live);
+  player.play(steps);
+  return { happenings: player.happenings, until: player.end() };
 }
 
 interface ReplaySettings {

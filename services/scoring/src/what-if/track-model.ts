@@ -10,6 +10,9 @@ import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import { decideResets } from '../scores/resets.js';
 import type { CompiledRules } from '../scores/rule-model.js';
 
+/** Something that happened to a lead, in the order in which it was decided. */
+export type Happening = LeadCause | { type: 'ScoreReset'; payload: records.ResetScores };
+
 export class Track {
   /** By id. */
   readonly leads = new Map<string, Lead>();
@@ -22,8 +25,32 @@ export class Track {
     private readonly onDecision: (event: LeadEvent) => void = () => undefined,
   ) {}
 
-  /** Decides on records of ingest, in their order. */
-  take(causes: readonly LeadCause[]): void {
+  /** Decides on what happened, in its order; on records of ingest that follow one another together. */
+  take(happenings: readonly Happening[]): void {
+    let causes: LeadCause[] = [];
+    for (const happening of happenings) {
+      if (happening.type !== 'ScoreReset') {
+        causes.push(happening);
+        continue;
+      }
+      this.#decide(causes);
+      causes = [];
+      this.#reset(happening.payload);
+    }
+    this.#decide(causes);
+  }
+
+  /** Decides the ticks of decay rules on a lead up to a moment. */
+  passTime(leadId: string, upTo: string): void {
+    const lead = this.leads.get(leadId);
+    if (!lead || !this.rules.decays) return;
+    const identity = { ou_id: lead.ou_id, lead_id: leadId };
+    const { events } = decideTicks(identity, lead, this.rules, { upTo, decidedAt: upTo });
+    for (const payload of events) this.#fold({ type: 'ScoreAdjusted', payload });
+  }
+
+  #decide(causes: readonly LeadCause[]): void {
+    if (causes.length === 0) return;
     const { rules } = this;
     const leadBefore = (_ouId: string, leadId: string) => this.leads.get(leadId) ?? null;
     const decided = decideLeads(causes, leadBefore, () => rules);
@@ -37,7 +64,7 @@ export class Track {
     for (const event of events ?? []) this.#fold(event);
   }
 
-  reset(command: records.ResetScores): void {
+  #reset(command: records.ResetScores): void {
     const [decision] = decideResets(
       [command],
       (_ouId, leadId) => this.leads.get(leadId) ?? null,
@@ -46,15 +73,6 @@ export class Track {
     if (decision?.outcome !== 'reset' || !decision.event) return;
     for (const payload of [...(decision.ticks ?? []), decision.event])
       this.#fold({ type: 'ScoreAdjusted', payload });
-  }
-
-  /** Decides the ticks of decay rules on a lead up to a moment. */
-  passTime(leadId: string, upTo: string): void {
-    const lead = this.leads.get(leadId);
-    if (!lead || !this.rules.decays) return;
-    const identity = { ou_id: lead.ou_id, lead_id: leadId };
-    const { events } = decideTicks(identity, lead, this.rules, { upTo, decidedAt: upTo });
-    for (const payload of events) this.#fold({ type: 'ScoreAdjusted', payload });
   }
 
   #fold(event: LeadEvent): void {

@@ -373,6 +373,98 @@ describe('apply', () => {
   }, 60_000);
 });
 
+describe('a dry run of a rescoring', () => {
+  const asks = (more: Partial<records.StartRescoring> = {}): records.StartRescoring => ({
+    ou_id: ouId,
+    job_id: idOf(`job ${String((jobs += 1))}`),
+    score_type: 'engagement',
+    dry_run: true,
+    requested_at: now.toISOString(),
+    ...more,
+  });
+  const startRescoring = (payload: records.StartRescoring) =>
+    rig.ask(outgoing(records.startRescoring, { key: payload.ou_id, payload }));
+  async function rescored(
+    more: Partial<records.StartRescoring> = {},
+  ): Promise<routeDeclarations.RescoringResult> {
+    const start = asks(more);
+    expect(await startRescoring(start)).toMatchObject({ result: { job_id: `scoring-${start.job_id}` } });
+    const { result, kind, done, total } = await completed(start.job_id);
+    expect([kind, done]).toEqual(['rescoring', total]);
+    return result as unknown as routeDeclarations.RescoringResult;
+  }
+  const scoresNow = async () =>
+    new Map(
+      (await Promise.all(names.map(documentOf))).flatMap((lead, index) =>
+        lead ? [[idOf(names[index] ?? ''), lead] as const] : [],
+      ),
+    );
+
+  test('compares the stored scores with those of a fresh computation by the changed rules, and touches neither', async () => {
+    const stored = await rig.documents([leadCollection]);
+    const leadsNow = await scoresNow();
+    const { movers, ...result } = await rescored();
+    expect(result).toMatchObject({ dry_run: true, overtaken: false, leads: leadsNow.size, falling: 0 });
+    expect(result.rising).toBeGreaterThan(0);
+    expect(result.rising + result.unchanged).toBe(leadsNow.size);
+    expect(movers).toHaveLength(result.rising);
+    for (const { lead_id, now: before, rescored: after, why } of movers) {
+      expect(before).toBe(leadsNow.get(lead_id)?.score);
+      expect(why.reduce((sum, reason) => sum + reason.rescored - reason.now, before)).toBe(after);
+    }
+    // What a what-if that changes nothing calls live is the fresh computation.
+    const { live } = await run();
+    expect(result.rescored.levels).toEqual(live.levels);
+    expect(result.now.levels).toMatchObject([
+      { leads: [...leadsNow.values()].filter(({ score }) => score >= 40).length },
+    ]);
+    expect(await rig.documents([leadCollection])).toEqual(stored);
+  }, 60_000);
+
+  test('of profiles, and of one ruleset, is about their points alone', async () => {
+    expect(await rescored({ score_type: 'profile' })).toMatchObject({ rising: 0, falling: 0, movers: [] });
+    const { movers } = await rescored({ ruleset_id: idOf('Web') });
+    expect(movers.length).toBeGreaterThan(0);
+    const inWeb = [idOf('view'), idOf('page'), idOf('Web')];
+    for (const { id = '' } of movers.flatMap(({ why }) => why)) expect(inWeb).toContain(id);
+  }, 60_000);
+
+  test('is refused for a ruleset that there is not, or that is of another dimension', async () => {
+    for (const more of [
+      { ruleset_id: idOf('unknown') },
+      { ruleset_id: idOf('Fit') },
+      { ou_id: otherOuId, ruleset_id: idOf('Web') },
+    ])
+      expect(await startRescoring(asks(more))).toMatchObject({ code: 'ruleset_not_found' });
+  });
+
+  test('runs once at a time in an OU, beside a what-if, and outlives its owner', async () => {
+    const { movers: expected } = await rescored();
+    const start = asks();
+    await startRescoring(start);
+    const [second, beside] = [await startRescoring(asks()), asked()];
+    const { body: left } = await jobAt(start.job_id);
+    expect(await startOf(beside)).toMatchObject({ outcome: 'done' });
+    await stopProcessor();
+    stopProcessor = await rig.startProcessor();
+    expect((await completed(start.job_id)).result).toMatchObject({ movers: expected });
+    await completed(beside.job_id);
+    if (left.status === 'running')
+      expect(second).toMatchObject({
+        code: 'job_running',
+        message: expect.stringContaining(`scoring-${start.job_id}`),
+      });
+  }, 60_000);
+
+  test('is about the rules of its beginning, and says when they have changed since', async () => {
+    const start = asks();
+    await startRescoring(start);
+    await completed(start.job_id);
+    await rig.request(updateRule('page', { weight: 6 }));
+    expect((await jobAt(start.job_id)).body.result?.overtaken).toBe(true);
+  }, 60_000);
+});
+
 test('names of leads that are deleted since are gone from the result', async () => {
   const start = asked({ changes: [{ op: 'remove', rule_id: idOf('open') }] });
   await startOf(start);

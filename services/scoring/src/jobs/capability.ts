@@ -2,10 +2,12 @@
 import { jobs, type JobsCapability, type StepErrorListener } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import type { RecordWriter } from '@lead-scoring/event-log';
+import { rescoring } from '../rescoring/job.js';
 import { suggestion } from '../suggestions/job.js';
-import { whatIf, type WhatIfDependencies } from './job.js';
+import { whatIf } from '../what-if/job.js';
+import type { ReplayDependencies } from './replay-plan.js';
 
-export interface ScoringJobsDependencies extends WhatIfDependencies {
+export interface ScoringJobsDependencies extends ReplayDependencies {
   readonly writer: Pick<RecordWriter, 'write'>;
   readonly onStepError: StepErrorListener;
 }
@@ -14,11 +16,11 @@ export function scoringJobs({
   writer,
   onStepError,
   ...dependencies
-}: ScoringJobsDependencies): JobsCapability<'StartWhatIf' | 'StartSuggestion'> {
+}: ScoringJobsDependencies): JobsCapability<'StartWhatIf' | 'StartSuggestion' | 'StartRescoring'> {
   return jobs({
     service: 'scoring',
     records: records.scoringJobs,
-    kinds: [whatIf(dependencies), suggestion(dependencies)],
+    kinds: [whatIf(dependencies), suggestion(dependencies), rescoring(dependencies)],
     writer,
     onStepError,
   });

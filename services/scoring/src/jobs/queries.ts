@@ -1,4 +1,4 @@
-// The queries on jobs of the scoring service: a completed what-if has its result.
+// The queries on jobs of the scoring service: a completed what-if, suggestion or rescoring has its result.
 import { findJob, findListedJobs, jobAnswer, jobNotFound, type Job } from '@lead-scoring/capability';
 import { jobNamed, routes, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import { findByIds, type ReadModel } from '@lead-scoring/read-model';
@@ -7,8 +7,9 @@ import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne } from '../configuration/queries.js';
 import { leadKey, leadOfKey } from '../keys.js';
 import { leads } from '../leads/documents.js';
+import { rescoringResultOf } from '../rescoring/result-model.js';
 import { suggestionResultOf } from '../suggestions/found-model.js';
-import { whatIfResultOf } from './result-model.js';
+import { whatIfResultOf } from '../what-if/result-model.js';
 
 export interface JobQueryDependencies {
   readModel: ReadModel;
@@ -41,6 +42,10 @@ async function resultOf(
     case 'what-if': {
       const all = found as unknown as records.WhatIfFound;
       return whatIfResultOf(all, { work, version, names: await namesOf(readModel, ou_id, all.movers) });
+    }
+    case 'rescoring': {
+      const all = found as unknown as records.WhatIfFound;
+      return rescoringResultOf(all, { work, version, names: await namesOf(readModel, ou_id, all.movers) });
     }
     case 'suggestion':
       return suggestionResultOf(found as unknown as records.SuggestionFound, work, version);

@@ -1,0 +1,81 @@
+// The plan of a job that replays the recorded history: so many groups of leads in each partition, up to the ends that the log had when
+// the job began, so that its result is of one moment.
+import type { PartitionScope } from '@lead-scoring/capability';
+import type { records } from '@lead-scoring/contracts';
+import { uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
+import { histograms } from '../leads/documents.js';
+import { leadGroup, type HistoryPart } from '../what-if/history.js';
+import { endsOfLog, type StepSources } from '../what-if/replay-group.js';
+
+export interface ReplayDependencies extends StepSources {
+  /** Leads of which a step keeps the state; some 3 KB each. Default 20,000. */
+  readonly leadsPerStep?: number | undefined;
+}
+
+export interface StepContext extends ReplayDependencies {
+  readonly scope: PartitionScope;
+  readonly signal: AbortSignal;
+}
+
+interface ReplayingJob {
+  readonly ou_id: string;
+  readonly cursor: string | null;
+  readonly work: { readonly partitions: readonly records.ReplayedPartition[] };
+}
+
+const defaultLeadsPerStep = 20_000;
+
+/** @returns the plan, and the records that are to be read */
+export async function planOf(
+  ouId: string,
+  readModel: ReadModel,
+  { log, leadsPerStep = defaultLeadsPerStep }: ReplayDependencies,
+): Promise<{ partitions: records.ReplayedPartition[]; total: number }> {
+  const [ends, leads] = await Promise.all([endsOfLog(log()), leadsByPartition(readModel, ouId)]);
+  const partitions = ends.map((end, partition) => ({
+    ...end,
+    groups: Math.max(1, Math.ceil((leads.get(partition) ?? 0) / leadsPerStep)),
+  }));
+  return {
+    partitions,
+    total: partitions.reduce((sum, { ingest_end, groups }) => sum + ingest_end * groups, 0),
+  };
+}
+
+/** The number of an OU's leads in each partition that has some. */
+export async function leadsByPartition(readModel: ReadModel, ouId: string): Promise<Map<number, number>> {
+  const found = await readModel
+    .collection(histograms)
+    .find({ ou: uuidToBinary(ouId) })
+    .toArray();
+  return new Map(found.map(({ partition, leads }) => [partition, leads]));
+}
+
+/** A step of a plan: a group of leads. */
+export interface PlannedStep {
+  readonly part: HistoryPart;
+  /** Records that it reads. */
+  readonly done: number;
+  /** Of the next step; null: this is the last one. */
+  readonly cursor: string | null;
+}
+
+/** The step at which a job is. */
+export function plannedStep(
+  { ou_id, cursor, work: { partitions } }: ReplayingJob,
+  signal: AbortSignal,
+): PlannedStep {
+  const [partition = 0, group = 0] = cursor?.split(' ').map(Number) ?? [];
+  const { groups, ...ends } = partitions[partition] ?? { groups: 1, ingest_end: 0, scoring_end: 0 };
+  const next =
+    group + 1 < groups
+      ? [partition, group + 1]
+      : partition + 1 < partitions.length
+        ? [partition + 1, 0]
+        : null;
+  return {
+    part: { ouId: ou_id, partition, ends, leads: leadGroup(group, groups), signal },
+    done: ends.ingest_end,
+    cursor: next && next.join(' '),
+  };
+}

@@ -1,0 +1,109 @@
+// A group of leads on both sides of a rescoring: as they are recorded, and with the scores that the recorded history comes to by the
+// rules of now, as if these had always been in force. Pure.
+import type { records } from '@lead-scoring/contracts';
+import { heldInRange, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import type { Lead } from '../leads/state.js';
+import { emptyProfile } from '../profile/state.js';
+import { compileRules } from '../scores/rule-model.js';
+import { alwaysInForce } from '../what-if/draft-model.js';
+import { foundAmong, scoreOf, type ComparedLead } from '../what-if/found-model.js';
+import { PointTally } from '../what-if/reasons-model.js';
+import { Resets, type PlacedCause, type PlacedDecision } from '../what-if/resets-model.js';
+import { Track } from '../what-if/track-model.js';
+import { RecordedLeads } from './recorded-model.js';
+
+/** Which scores are computed anew. */
+export type Rescored = Pick<records.RescoringWork, 'score_type' | 'ruleset_id'>;
+
+/** Takes all decisions on the leads first, then the records of ingest about them. */
+export class GroupRescoring {
+  readonly #tallies;
+  readonly #recorded;
+  readonly #resets = new Resets();
+  readonly #replayed;
+
+  /**
+   * @param configuration the rules of now
+   * @param at the moment of which the scores are
+   */
+  constructor(
+    private readonly configuration: ScoringConfiguration,
+    private readonly rescored: Rescored,
+    at: string,
+  ) {
+    const { score_type, ruleset_id } = rescored;
+    this.#tallies = {
+      live: new PointTally(score_type, ruleset_id),
+      draft: new PointTally(score_type, ruleset_id),
+    };
+    this.#recorded = new RecordedLeads(at, this.#tallies.live.take);
+    this.#replayed = new Track(compileRules(alwaysInForce(configuration)), this.#tallies.draft.take);
+  }
+
+  /** Takes decisions of scoring, in their order. */
+  takeDecisions(decisions: readonly PlacedDecision[]): void {
+    for (const decision of decisions) {
+      this.#recorded.take(decision);
+      this.#resets.take(decision);
+    }
+  }
+
+  /** Takes records of ingest, in their order. Those that scoring has not decided do not count. */
+  takeCauses(causes: readonly PlacedCause[]): void {
+    this.#replayed.take(this.#recorded.decidedOf(this.#resets.among(causes)));
+  }
+
+  /** Lets time pass until the moment of which the scores are, on both sides. */
+  end(): void {
+    this.#replayed.take(this.#resets.rest());
+    this.#recorded.passTime(compileRules(this.configuration));
+    for (const leadId of this.#replayed.leads.keys()) this.#replayed.passTime(leadId, this.#recorded.until);
+  }
+
+  /** The leads, once the history has ended. */
+  *compared(): Generator<ComparedLead> {
+    for (const [lead_id, live] of this.#recorded.leads) {
+      const replayed = this.#replayed.leads.get(lead_id);
+      if (!replayed) throw new Error('the history has nothing of a lead that is recorded');
+      const score = rescoredScore(live, replayed, this.rescored);
+      yield { lead_id, live, draft: withScore(live, score, this.rescored) };
+    }
+  }
+
+  found(): records.WhatIfFound {
+    return foundAmong(this.compared(), {
+      configurations: { live: this.configuration, draft: this.configuration },
+      score_type: this.rescored.score_type,
+      tallies: this.#tallies,
+      hasOutcome: false,
+    });
+  }
+}
+
+/** The new score: all of it, or with other points of one ruleset. The points of the others stay then. */
+function rescoredScore(recorded: Lead, replayed: Lead, { score_type, ruleset_id }: Rescored): number {
+  const all = scoreOf(replayed, score_type);
+  if (ruleset_id === undefined) return all;
+  const pointsOf = (lead: Lead) => pointsIn(lead, score_type, ruleset_id);
+  return heldInRange(scoreOf(recorded, score_type) - pointsOf(recorded) + pointsOf(replayed));
+}
+
+function pointsIn({ rulesets, profile }: Lead, scoreType: Rescored['score_type'], rulesetId: string): number {
+  if (scoreType === 'engagement')
+    return rulesets.find(({ ruleset_id }) => ruleset_id === rulesetId)?.score ?? 0;
+  const { given, held = [] } = profile ?? emptyProfile;
+  return [...given, ...held].reduce(
+    (sum, { ruleset_id, points }) => (ruleset_id === rulesetId ? sum + points : sum),
+    0,
+  );
+}
+
+function withScore(
+  { score, profile = emptyProfile }: Lead,
+  changed: number,
+  { score_type }: Rescored,
+): ComparedLead['draft'] {
+  return score_type === 'engagement'
+    ? { score: changed, profile }
+    : { score, profile: { ...profile, score: changed } };
+}
