@@ -10,8 +10,9 @@ import type { TailFlags } from './log-commands.js';
 import type { Output } from './output.js';
 import type { AcceptFlags } from './positions-commands.js';
 import type { RescoreFlags } from './rescore-command.js';
-import type { ApplyFlags } from './rules-commands.js';
+import type { ApplyFlags, RulesExportFlags } from './rules-commands.js';
 import type { GlobalFlags, Settings } from './settings.js';
+import type { RestoreFlags } from './versions-commands.js';
 
 /** The flags of all commands together; each command reads its own. */
 export type Flags = GlobalFlags &
@@ -26,7 +27,9 @@ export type Flags = GlobalFlags &
   TailFlags &
   AclsFlags &
   AcceptFlags &
-  ApplyFlags & { timeout?: string; again?: boolean; yes?: boolean };
+  ApplyFlags &
+  RulesExportFlags &
+  RestoreFlags & { timeout?: string; again?: boolean; yes?: boolean };
 
 /** The parts that all declarations of commands need. */
 export interface CommandContext {

@@ -17,6 +17,7 @@ import { rescore } from './rescore-command.js';
 import { resealSecrets, showSecrets } from './secrets-commands.js';
 import { settingsOf } from './settings.js';
 import { applyRules, diffRules, exportRules } from './rules-commands.js';
+import { listVersions, restoreVersion } from './versions-commands.js';
 import { endUnit, listUnits, renameUnit } from './units-commands.js';
 
 export interface Surroundings {
@@ -236,6 +237,7 @@ function declareRules(program: Command, { command, output, stdin }: CommandConte
   rules
     .command('export')
     .description('Write the configuration as YAML, or with --json as JSON, to standard output.')
+    .option('--of-version <number>', 'an earlier version; rules versions lists them')
     .action(command((flags, settings) => exportRules(flags, settings, output)));
   rules
     .command('diff <file>')
@@ -250,6 +252,19 @@ function declareRules(program: Command, { command, output, stdin }: CommandConte
     )
     .option('--if-version <number>', 'refuse if the configuration has another version; rules diff shows it')
     .action(command((flags, settings, [file = '']) => applyRules(file, flags, { settings, output, stdin })));
+  rules
+    .command('versions')
+    .description(
+      'The latest versions of the configuration, newest first: what was changed, when, and by whom.',
+    )
+    .action(command((flags, settings) => listVersions(flags, settings, output)));
+  rules
+    .command('restore <version>')
+    .description(
+      'Go back to an earlier version of the configuration, as one change. Points that were given stay.',
+    )
+    .option('--dry-run', 'only show what would change')
+    .action(command((flags, settings, [version = '']) => restoreVersion(version, flags, settings, output)));
 }
 
 /** `positions`: how far a service has read its topics. */

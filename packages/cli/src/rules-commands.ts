@@ -8,13 +8,18 @@ import { plain, type Output } from './output.js';
 import { readRulesFile, type RulesFile } from './rules-file.js';
 import type { Settings } from './settings.js';
 
-type Changes = CallAnswer<'putConfiguration'>;
+export type Changes = CallAnswer<'putConfiguration'>;
 type Change = Changes['changes'][number];
 
 interface Surroundings {
   settings: Settings;
   output: Output;
   stdin: Readable;
+}
+
+export interface RulesExportFlags {
+  json?: boolean;
+  ofVersion?: string;
 }
 
 export interface ApplyFlags {
@@ -24,11 +29,13 @@ export interface ApplyFlags {
 
 /** @returns the exit code */
 export async function exportRules(
-  flags: { json?: boolean },
+  flags: RulesExportFlags,
   settings: Settings,
   output: Output,
 ): Promise<number> {
-  const document = await clientOf(settings, promptRetries).call('getConfiguration', {});
+  const document = await clientOf(settings, promptRetries).call('getConfiguration', {
+    ...(flags.ofVersion !== undefined && { query: { version: versionIn(flags.ofVersion, '--of-version') } }),
+  });
   // A line per value, however long: so a change is one line in Git.
   output.write(
     flags.json === true ? `${JSON.stringify(document, null, 2)}\n` : stringify(document, { lineWidth: 0 }),
@@ -43,7 +50,7 @@ export async function diffRules(
   { settings, output, stdin }: Surroundings,
 ): Promise<number> {
   const changes = await planned(await readRulesFile(file, stdin), settings);
-  show(changes, flags, output);
+  showChanges(changes, flags, output);
   if (changes.total === 0) return exitCodes.done;
   if (flags.json !== true)
     output.note(
@@ -61,7 +68,7 @@ export async function applyRules(
   flags: ApplyFlags,
   { settings, output, stdin }: Surroundings,
 ): Promise<number> {
-  const expected = versionIn(flags.ifVersion);
+  const expected = flags.ifVersion === undefined ? undefined : versionIn(flags.ifVersion, '--if-version');
   const rules = await readRulesFile(file, stdin);
   const version = expected ?? (await planned(rules, settings)).version;
   const changes = await clientOf(settings, promptRetries)
@@ -69,7 +76,7 @@ export async function applyRules(
     .catch((error: unknown) => {
       throw rules.explain(error);
     });
-  show(changes, flags, output);
+  showChanges(changes, flags, output);
   if (flags.json !== true && changes.total > 0)
     output.note(`Applied as one change: the configuration has version ${String(changes.version)} now.\n`);
   return exitCodes.done;
@@ -83,24 +90,32 @@ function planned({ document, explain }: RulesFile, settings: Settings): Promise<
     });
 }
 
-/** @throws CommandFailed for what is no version */
-function versionIn(flag: string | undefined): number | undefined {
-  if (flag === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(flag))
+/**
+ * @param place where the version was given, for the message
+ * @throws CommandFailed for what is no version
+ */
+export function versionIn(text: string, place: string): number {
+  if (!/^\d{1,9}$/.test(text))
     throw new CommandFailed(
-      `--if-version must be the version of a configuration, such as 12, which rules diff shows; it is "${flag}".`,
+      `${place} must be the version of a configuration, such as 12, which rules versions lists; it is "${text}".`,
       exitCodes.usage,
     );
-  return Number(flag);
+  return Number(text);
 }
 
-function show(changes: Changes, flags: { json?: boolean }, output: Output): void {
+/** @param subject what the configuration is compared with */
+export function showChanges(
+  changes: Changes,
+  flags: { json?: boolean },
+  output: Output,
+  subject = 'the file',
+): void {
   if (flags.json === true) {
     output.write(`${JSON.stringify(changes, null, 2)}\n`);
     return;
   }
   if (changes.total === 0) {
-    output.note('The configuration equals the file: nothing to change.\n');
+    output.note(`The configuration equals ${subject}: nothing to change.\n`);
     return;
   }
   for (const { section, added, changed, removed } of changes.sections) {

@@ -57,6 +57,7 @@ export const problemTypes = {
   org_unit_not_found: { status: 404, title: 'The organizational unit does not exist' },
   token_not_found: { status: 404, title: 'The token does not exist' },
   service_account_not_found: { status: 404, title: 'The service account does not exist' },
+  configuration_version_not_found: { status: 404, title: 'The configuration has had no such version' },
   lead_not_found: { status: 404, title: 'The lead does not exist' },
   event_type_not_found: { status: 404, title: 'The event type does not exist' },
   deal_not_found: { status: 404, title: 'The deal does not exist' },

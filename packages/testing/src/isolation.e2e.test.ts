@@ -184,6 +184,9 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   // Lists the caller's own levels; the ids in the body are the caller's own as well.
   setEngagementLevels: [nothing],
   getConfiguration: [nothing],
+  listConfigurationVersions: [nothing],
+  // Versions are numbers of the caller's own configuration.
+  restoreConfiguration: [nothing],
   // The document has names and no ids.
   putConfiguration: [nothing],
   setRulesActive: [

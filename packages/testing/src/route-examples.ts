@@ -164,6 +164,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listEngagementLevels: () => ({}),
   setEngagementLevels: ({ levelId, mark }) => ({ body: { levels: [levelOf(mark, levelId)] } }),
   getConfiguration: () => ({}),
+  listConfigurationVersions: () => ({}),
+  restoreConfiguration: () => ({ query: { dry_run: 'true' }, body: { version: 1 } }),
   putConfiguration: ({ mark, eventType }) => ({
     query: { dry_run: 'true' },
     body: {

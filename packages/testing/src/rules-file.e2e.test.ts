@@ -326,6 +326,89 @@ filters:
   });
 });
 
+describe('an earlier version', () => {
+  const file = (weight: number) =>
+    JSON.stringify({
+      engagement_rulesets: [{ name: 'Intent', rules: [{ label: 'Price', event_type: 'Pricing', weight }] }],
+    });
+  let first: Configuration;
+
+  beforeAll(async () => {
+    ouId = await newUnit();
+    for (const weight of [5, 50]) {
+      expect((await rules(['apply', '-'], { stdin: file(weight) })).exitCode).toBe(exitCodes.done);
+      if (weight === 5) first = (await configuration()).document;
+    }
+  });
+
+  test('is listed with its author, and can be exported', async () => {
+    expect(await configuration()).toMatchObject({ version: 3 });
+    const { body } = await system.request<{ total: number; data: object[] }>(
+      '/scoring/configuration/versions?limit=2',
+      { headers: inUnit() },
+    );
+    expect(body).toMatchObject({
+      total: 3,
+      data: [
+        { version: 3, change: 'rule_updated', name: 'Price', changed_by: { kind: 'token' } },
+        { version: 2, change: 'rule_created', name: 'Price' },
+      ],
+    });
+    const listed = await rules(['versions']);
+    expect(listed.exitCode).toBe(exitCodes.done);
+    expect(listed.written).toMatch(
+      /VERSION .*\n +3 .*rule updated +Price .*\n +2 .*\n +1 .*ruleset created +Intent/,
+    );
+    const exported = await rules(['export', '--json', '--of-version', '2']);
+    expect(JSON.parse(exported.written)).toEqual(first);
+  });
+
+  test('is restored in one call: the dry run says what would change, and the rule keeps its id and history', async () => {
+    const idOf = async () => {
+      const { body } = await system.request<{ data: { id: string }[] }>('/engagement-scoring/rules', {
+        headers: inUnit(),
+      });
+      return body.data.map(({ id }) => id);
+    };
+    const [before, ids] = [await configuration(), await idOf()];
+    const planned = await rules(['restore', '2', '--dry-run']);
+    expect([planned.exitCode, planned.written]).toEqual([
+      exitCodes.incomplete,
+      'engagement_rulesets: 1 changed\n  ~ rule Price in Intent\n      weight: 50 → 5\n',
+    ]);
+    expect(await configuration()).toEqual(before);
+    const restored = await rules(['restore', '2']);
+    expect([restored.exitCode, restored.written]).toEqual([exitCodes.done, planned.written]);
+    expect(restored.noted).toBe('Restored as one change: the configuration has version 4 now.\n');
+    expect(await configuration()).toEqual({ document: first, version: 4 });
+    expect(await idOf()).toEqual(ids);
+    expect((await rules(['restore', '2'])).noted).toBe(
+      'The configuration equals version 2: nothing to change.\n',
+    );
+  });
+
+  test('0 is the configuration before the first change', async () => {
+    expect((await rules(['restore', '0'])).exitCode).toBe(exitCodes.done);
+    expect((await configuration()).document.engagement_rulesets).toEqual([]);
+  });
+
+  test('that there has never been is 404, and what is no version is a usage error', async () => {
+    const missing = await rules(['restore', '99']);
+    expect(missing.exitCode).toBe(exitCodes.data);
+    expect(missing.noted).toContain('never had version 99');
+    expect((await rules(['restore', 'latest'])).exitCode).toBe(exitCodes.usage);
+    expect((await rules(['export', '--of-version', '-1'])).exitCode).toBe(exitCodes.usage);
+  });
+
+  test('is not restored over a change that somebody has made meanwhile', async () => {
+    const answer = await system.request('/scoring/configuration/restore', {
+      headers: { ...inUnit(), 'if-match': '"3"' },
+      body: { version: 3 },
+    });
+    expect(answer).toMatchObject({ status: 412, body: { code: 'configuration_changed' } });
+  });
+});
+
 test('who may only read may export, and is told that diff and apply need another role', async () => {
   const made = await system.request<{ token: string }>('/settings/tokens', {
     body: { name: 'viewer', role: 'viewer', ou_ids: [ouId] },

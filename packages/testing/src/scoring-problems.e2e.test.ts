@@ -28,12 +28,15 @@ interface Listed {
   name?: string;
   label?: string;
 }
-/** They need more leads or merges than this test has: tests of scoring provoke them. */
+/** They need more leads, merges or changes than this test has: tests of scoring provoke them. */
 const elsewhere: readonly string[] = [
   'getAttributionInsights: range_too_large',
   'listAttributedDeals: range_too_large',
   'listScoreGains: too_many_gains',
   'mergeAccounts: limit_reached',
+  'restoreConfiguration: level_not_found',
+  'restoreConfiguration: grid_not_found',
+  'restoreConfiguration: ruleset_not_found',
 ];
 /** A command that comes again after the resource was deleted needs an answer that was not given: a test of its own. */
 const afterDeletion = 'already_deleted';

@@ -199,6 +199,11 @@ export const provoked: Partial<Record<RouteName, Partial<Record<ProblemCode, Pro
       body: { events: [{ event_type: 'Page View' }], rules: [{ ...engagement, replaces: unknown }] },
     }),
   },
+  getConfiguration: { configuration_version_not_found: fixed({ query: { version: '1000000' } }) },
+  restoreConfiguration: {
+    configuration_version_not_found: fixed({ body: { version: 1_000_000 } }),
+    configuration_changed: fixed({ body: { version: 1 }, headers: { 'if-match': '"1"' } }),
+  },
   putConfiguration: {
     duplicate_name: documentWith({ engagement_rulesets: rulesetsNamed('Intent', 'intent') }),
     duplicate_mapping: documentWith({

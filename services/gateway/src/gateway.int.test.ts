@@ -301,6 +301,38 @@ describe('commands', () => {
     expect(rig.commands).toHaveLength(before);
   });
 
+  test('the document of an earlier configuration is looked up in scoring, and goes to the OU as the document to apply', async () => {
+    const earlier = {
+      engagement_rulesets: [],
+      engagement_levels: [],
+      decays: [],
+      profile_mappings: [],
+      profile_rulesets: [],
+      profile_levels: [],
+      account_rulesets: [],
+      account_roll_up: null,
+      account_levels: [],
+      deal_rulesets: [],
+      grid: null,
+      filters: [],
+    };
+    rig.ownerAnswers((_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(earlier));
+    });
+    const result = { dry_run: false, version: 9, total: 0, sections: [], changes: [] };
+    rig.scoringReplies(() => ({ outcome: 'done', result }));
+    const headers = { 'if-match': '"9"' };
+    const restore = () =>
+      rig.call('POST', '/scoring/configuration/restore', { body: { version: 7 }, headers });
+    expect(await restore()).toMatchObject({ status: 200, body: result });
+    expect(rig.forwarded.at(-1)?.url).toBe('/scoring/configuration?version=7');
+    expect(rig.commands.at(-1)).toMatchObject({
+      type: 'ApplyConfiguration',
+      key: ouId,
+      payload: { ou_id: ouId, configuration: earlier, dry_run: false, expected_version: 9 },
+    });
+  });
+
   test('a command that its owner cannot decide on becomes a dead letter, and its caller gets an answer at once', async () => {
     rig.scoringReplies(() => {
       throw new Error('the inside of the service');

@@ -86,7 +86,7 @@ export function commandDependencies(
     },
     namedLead: (leadId, req, ouId) => forwarder.namedLead(leadId, req, ouId),
     eventTypes: (req, ouId) => forwarder.eventTypes(req, ouId),
-    accountMerge: (accountId, targetId, req, ouId) => forwarder.accountMerge(accountId, targetId, req, ouId),
+    lookUp: (routeName, request, req, ouId) => forwarder.lookUp(routeName, request, req, ouId),
     checkAnswers: process.env.NODE_ENV === 'test',
   };
 }

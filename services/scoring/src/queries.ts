@@ -48,7 +48,7 @@ export function scoringQueries(
     ...accountQueries({ readModel, configurations }),
     ...committeeQueries({ readModel, configurations, now }),
     ...ruleTestQueries({ readModel, configurations, now }),
-    ...configurationFileQueries(configurations),
+    ...configurationFileQueries(readModel, configurations),
     ...gridQueries(configurations),
     ...filterQueries({ readModel, configurations, now }),
     ...jobQueries({ readModel, configurations, now }),

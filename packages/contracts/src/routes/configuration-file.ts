@@ -1,6 +1,6 @@
 // The scoring configuration of an OU as one document, by names in place of ids: read it, keep it in a file, review it, and put it back.
 import { z } from 'zod';
-import { inOrder, name } from '../common.js';
+import { inOrder, integerParameter, name } from '../common.js';
 import {
   configurationFile,
   configurationSections,
@@ -161,10 +161,17 @@ export const getConfiguration = defineRoute({
   description:
     'Rulesets with their rules, levels, decay rules, mappings, the roll-up of accounts, the grid and saved filters, in the form that PUT takes: by names in place of ids, so that it can be kept in a file, reviewed, and put into another organizational unit. The ETag is the version of the configuration.',
   entityTag: true,
+  query: z.strictObject({
+    version: integerParameter(0, 2_147_483_647)
+      .optional()
+      .describe(
+        'An earlier version; 0 is the one before the first change. Without it: the configuration in force.',
+      ),
+  }),
   responses: {
     200: { description: 'The document', schema: configurationFile.meta({ id: 'ScoringConfiguration' }) },
   },
-  problems: [],
+  problems: ['configuration_version_not_found'],
 });
 
 /** A value of a field, as a person reads it. */
@@ -203,6 +210,23 @@ const sectionChanges = z
   .meta({ id: 'ConfigurationSectionChanges' });
 export type ConfigurationSectionChanges = z.infer<typeof sectionChanges>;
 
+export const configurationChanges = z
+  .strictObject({
+    dry_run: z.boolean(),
+    version: z.int().min(0).describe('The version of the configuration after the change.'),
+    total: count.describe('All changes.'),
+    sections: z
+      .array(sectionChanges)
+      .max(configurationSections.length)
+      .describe('How many changes each section of the document makes.'),
+    changes: z.array(change).max(2_000).describe('The first of them, as many as an answer holds.'),
+  })
+  .meta({ id: 'ConfigurationChanges' });
+
+export const dryRunQuery = z.strictObject({
+  dry_run: z.enum(['true', 'false']).default('false').describe('Only say what would change.'),
+});
+
 export const putConfiguration = defineRoute({
   name: 'putConfiguration',
   method: 'PUT',
@@ -214,25 +238,12 @@ export const putConfiguration = defineRoute({
   summary: 'Make the scoring configuration equal to a document',
   description: `One change with one author: everything in the document takes effect, or, when a part is refused, nothing. A section that is absent (\`${configurationSections.join('`, `')}\`) stays as it is; one that is there is the whole: what is not in it is removed, and its points stay. Within a section an absent field has its default: a ruleset without \`max_score\` has no such limit. Rulesets, levels, decay rules and filters are found again by their names; a rule by its whole content, else by its label, else by what it matches; then it keeps its id and history. A mapping that is changed, or comes before another of its field that it came after, is made anew. Decay rules and conditions of filters name rulesets (\`ruleset\`). The same document again changes nothing. With \`dry_run=true\` it only says what would change. With \`If-Match\` it is refused (412) if somebody has changed the configuration since it was read. At most 1 MB; put the sections of a larger document one after the other.`,
   entityTag: true,
-  query: z.strictObject({
-    dry_run: z.enum(['true', 'false']).default('false').describe('Only say what would change.'),
-  }),
+  query: dryRunQuery,
   body: documentForm,
   responses: {
     200: {
       description: 'What has changed, or would change',
-      schema: z
-        .strictObject({
-          dry_run: z.boolean(),
-          version: z.int().min(0).describe('The version of the configuration after the change.'),
-          total: count.describe('All changes.'),
-          sections: z
-            .array(sectionChanges)
-            .max(configurationSections.length)
-            .describe('How many changes each section of the document makes.'),
-          changes: z.array(change).max(2_000).describe('The first of them, as many as an answer holds.'),
-        })
-        .meta({ id: 'ConfigurationChanges' }),
+      schema: configurationChanges,
     },
   },
   problems: [

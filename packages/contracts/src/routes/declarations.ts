@@ -6,6 +6,7 @@ export { maximumGainHours, type ScoreGain } from './analytics.js';
 export * from './attribution.js';
 export * from './buying-committee.js';
 export * from './configuration-file.js';
+export * from './configuration-versions.js';
 export * from './decays.js';
 export * from './deals.js';
 export * from './deliveries.js';

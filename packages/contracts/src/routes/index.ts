@@ -6,6 +6,7 @@ import * as administration from './administration.js';
 import * as attribution from './attribution.js';
 import * as buyingCommittee from './buying-committee.js';
 import * as configurationFile from './configuration-file.js';
+import * as configurationVersions from './configuration-versions.js';
 import * as decays from './decays.js';
 import * as deals from './deals.js';
 import * as deliveries from './deliveries.js';
@@ -123,6 +124,8 @@ export const routes = {
   testEngagementRules: ruleTests.testEngagementRules,
   getConfiguration: configurationFile.getConfiguration,
   putConfiguration: configurationFile.putConfiguration,
+  listConfigurationVersions: configurationVersions.listConfigurationVersions,
+  restoreConfiguration: configurationVersions.restoreConfiguration,
   startWhatIf: whatIf.startWhatIf,
   applyWhatIf: whatIf.applyWhatIf,
   drawWhatIf: whatIf.drawWhatIf,

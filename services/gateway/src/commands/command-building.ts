@@ -12,7 +12,7 @@ import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { Sealing } from '@lead-scoring/service';
 import type { z } from 'zod';
 import type { RateLimit } from '../identity/messages.js';
-import type { AccountMergePlan } from '../reads/account-merge.js';
+import type { LookedUp } from '../reads/look-ups.js';
 
 type CommandRouteName = {
   [Name in RouteName]: (typeof routes)[Name] extends { kind: 'command' } ? Name : never;
@@ -42,8 +42,8 @@ export interface CommandContext {
   sealing: Sealing;
   /** The address at which browsers open share links. */
   appUrl: string;
-  /** Of a request to merge accounts alone. */
-  accountMerge: AccountMergePlan | undefined;
+  /** The parts that only the owner knows. */
+  lookedUp: LookedUp;
 }
 
 export interface CommandInput<Route = RouteDeclaration> extends CommandContext {

@@ -7,8 +7,8 @@ import { tokenSecretId } from '../credentials/derived-secrets.js';
 import { asLogProblem } from '../edge/log-problem.js';
 import type { CommandSignature, TokenSecrets } from '../identity/command-signature.js';
 import type { RateLimit } from '../identity/messages.js';
-import type { AccountMergePlan } from '../reads/account-merge.js';
 import type { Forwarder } from '../reads/forward.js';
+import type { LookedUp } from '../reads/look-ups.js';
 import type { CommandRequest, CommandContent } from './command-request.js';
 import type { BuiltCommand, CommandInput } from './command-building.js';
 
@@ -26,8 +26,8 @@ export interface CommandSenderDependencies {
   replyTimeoutMs: number;
   /** The lead that an id names. */
   namedLead: Forwarder['namedLead'];
-  /** The accounts of a merge. */
-  accountMerge: Forwarder['accountMerge'];
+  /** The parts of commands that only their owner knows. */
+  lookUp: Forwarder['lookUp'];
 }
 
 export type CommandBuilder = (input: CommandInput<never>) => BuiltCommand;
@@ -66,7 +66,8 @@ export class CommandSender {
     content: CommandContent,
     firstMadeWith: string | undefined,
   ): Promise<CommandOutcome> {
-    const attempts = this.#attemptsFor(request, content, firstMadeWith, await this.#merge(request, content));
+    const lookedUp = await this.dependencies.lookUp(this.route.name, content, request.req, request.ouId);
+    const attempts = this.#attemptsFor(request, content, firstMadeWith, lookedUp);
     const outcome = await this.#sendAbout(content.parameters, attempts);
     if (outcome.reply.outcome !== 'rejected' || outcome.reply.code !== 'lead_not_found') return outcome;
     const named = await this.#withNamedLeads(content.parameters, request);
@@ -77,7 +78,7 @@ export class CommandSender {
     request: CommandRequest,
     content: CommandContent,
     firstMadeWith: string | undefined,
-    accountMerge: AccountMergePlan | undefined,
+    lookedUp: LookedUp,
   ): Attempts {
     const { tokenSecrets, standardRateLimit, sealing, appUrl } = this.dependencies;
     const { caller, commandId, ouId } = request;
@@ -97,19 +98,10 @@ export class CommandSender {
         standardRateLimit,
         sealing,
         appUrl,
-        accountMerge,
+        lookedUp,
       },
       secrets: firstInForce(tokenSecrets, firstMadeWith),
     };
-  }
-
-  async #merge(
-    { req, ouId }: CommandRequest,
-    { parameters, body }: CommandContent,
-  ): Promise<AccountMergePlan | undefined> {
-    if (this.route.name !== 'mergeAccounts' || ouId === undefined) return undefined;
-    const { target_id } = body as { target_id: string };
-    return this.dependencies.accountMerge(String(parameters.id), target_id, req, ouId);
   }
 
   /** A repeat uses the token secret of the first request, as long as that is in force. */

@@ -54,10 +54,11 @@ export const scoringCommands = {
   setAccountRollUp: (input) =>
     command(records.setAccountRollUp, ouOf(input), { ...inUnit(input), roll_up: input.body.roll_up }),
 
-  mergeAccounts: (input) => {
-    if (!input.accountMerge) throw new Error('a merge of accounts was not looked up');
-    return command(records.mergeAccounts, ouOf(input), { ...inUnit(input), ...input.accountMerge });
-  },
+  mergeAccounts: (input) =>
+    command(records.mergeAccounts, ouOf(input), {
+      ...inUnit(input),
+      ...lookedUp(input.lookedUp.accountMerge),
+    }),
 
   addProfileMapping: (input) =>
     command(records.addProfileMapping, ouOf(input), {
@@ -72,14 +73,9 @@ export const scoringCommands = {
       mapping_id: input.parameters.id,
     }),
 
-  putConfiguration: (input) =>
-    command(records.applyConfiguration, ouOf(input), {
-      ...inUnit(input),
-      change_id: input.commandId,
-      configuration: input.body,
-      dry_run: input.query.dry_run === 'true',
-      ...(input.expectedVersion !== undefined && { expected_version: input.expectedVersion }),
-    }),
+  putConfiguration: (input) => applyDocument(input, input.body),
+
+  restoreConfiguration: (input) => applyDocument(input, lookedUp(input.lookedUp.earlierConfiguration)),
 
   startWhatIf: (input) =>
     command(records.startWhatIf, ouOf(input), {
@@ -167,6 +163,25 @@ function rescoring(
     ...rescored,
     dry_run: true,
   });
+}
+
+/** Makes the configuration equal to a document. */
+function applyDocument(
+  input: CommandContext & Pick<CommandInput<typeof routes.restoreConfiguration>, 'query' | 'expectedVersion'>,
+  configuration: records.ConfigurationFile,
+) {
+  return command(records.applyConfiguration, ouOf(input), {
+    ...inUnit(input),
+    change_id: input.commandId,
+    configuration,
+    dry_run: input.query.dry_run === 'true',
+    ...(input.expectedVersion !== undefined && { expected_version: input.expectedVersion }),
+  });
+}
+
+function lookedUp<Part>(part: Part | undefined): Part {
+  if (part === undefined) throw new Error('the command is built without what was to be looked up for it');
+  return part;
 }
 
 /** The rules that a bulk update switches on or off. */

@@ -26,8 +26,8 @@ import type { Request, Response } from 'express';
 import { roleOf } from '../credentials/authenticate.js';
 import { headerOf, type GatewayRequest } from '../edge/request.js';
 import { problem } from '../problem.js';
-import { accountMerge, type AccountMergePlan } from './account-merge.js';
 import { jobList, JobListRefused } from './job-list.js';
+import { lookUp, type LookedUp, type LookUpRequest } from './look-ups.js';
 import { namedLead, withNamedLeads } from './named-leads.js';
 import { Owners, type Ask, type Owner, type OwnerAnswer, type OwnersOptions } from './owners.js';
 import { passOn, refuseEndedUnit } from './pass-on.js';
@@ -39,8 +39,13 @@ export interface Forwarder {
   namedLead(leadId: string, req: Request, ouId: string): Promise<string>;
   /** The event types that have come in, from ingest. */
   eventTypes(req: Request, ouId: string): Promise<string[]>;
-  /** The accounts of a merge, from scoring. @throws ProblemError 404 when there is no such account */
-  accountMerge(accountId: string, targetId: string, req: Request, ouId: string): Promise<AccountMergePlan>;
+  /** The parts of a route's command that only its owner knows. @throws ProblemError the owner's refusal */
+  lookUp(
+    routeName: string,
+    request: LookUpRequest,
+    req: Request,
+    ouId: string | undefined,
+  ): Promise<LookedUp>;
 }
 
 export interface ForwarderOptions extends OwnersOptions {
@@ -62,8 +67,8 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
           const answer = await owners.askAs(claimsOf(req, ouId))('ingest', path);
           return responses[200].schema.parse(await answer.body.json());
         },
-        accountMerge: (accountId, targetId, req, ouId) =>
-          accountMerge(accountId, targetId, owners.askAs(claimsOf(req, ouId))),
+        lookUp: (routeName, request, req, ouId) =>
+          lookUp(routeName, request, owners.askAs(claimsOf(req, ouId))),
       },
       stop: () => owners.close(),
     });

@@ -61,6 +61,34 @@ export async function configurationOfVersion(
   return changes.slice(0, version).reduce(evolveConfiguration, emptyConfiguration(ouId));
 }
 
+/** A page of the changes, newest first, each with the version that it made. */
+export async function changesPage(
+  readModel: ReadModel,
+  ouId: string,
+  { page, limit }: { page: number; limit: number },
+): Promise<{ total: number; changes: { version: number; event: ConfigurationEvent }[] }> {
+  const stored = readModel.collection(configurationChanges);
+  const all = recordKeysUpTo(ouId, Number.MAX_SAFE_INTEGER);
+  const [newest] = await withClassifiedErrors(() =>
+    stored.find({ _id: all }).sort({ _id: -1 }).limit(1).toArray(),
+  );
+  if (!newest) return { total: 0, changes: [] };
+  // Both reads end at the same change: one that comes meanwhile would shift the numbers.
+  const upToNewest = { _id: { ...all, $lte: newest._id } };
+  const before = (page - 1) * limit;
+  const [total, found] = await withClassifiedErrors(() =>
+    Promise.all([
+      stored.countDocuments(upToNewest),
+      stored.find(upToNewest).sort({ _id: -1 }).skip(before).limit(limit).toArray(),
+    ]),
+  );
+  const changes = found.map(({ event }, index) => ({
+    version: total - before - index,
+    event: eventIn(event),
+  }));
+  return { total, changes };
+}
+
 async function changesOf(readModel: ReadModel, ouId: string): Promise<ConfigurationEvent[]> {
   const changes = await withClassifiedErrors(() =>
     readModel
@@ -69,5 +97,9 @@ async function changesOf(readModel: ReadModel, ouId: string): Promise<Configurat
       .sort({ _id: 1 })
       .toArray(),
   );
-  return changes.map(({ event }) => unpackJson(event) as unknown as ConfigurationEvent);
+  return changes.map(({ event }) => eventIn(event));
+}
+
+function eventIn(packed: ConfigurationChangeDocument['event']): ConfigurationEvent {
+  return unpackJson(packed) as unknown as ConfigurationEvent;
 }

@@ -284,6 +284,30 @@ describe('whatever the configuration', () => {
     );
   });
 
+  test('the document of an earlier version makes the configuration equal to that version again', () => {
+    let restored = 0;
+    fc.assert(
+      fc.property(fc.array(document, { minLength: 2, maxLength: 4 }), (documents) => {
+        const versions = [emptyConfiguration(ouId)];
+        for (const part of documents.flatMap((one) => parts(one))) {
+          const before = versions.at(-1) ?? emptyConfiguration(ouId);
+          const { configuration: after } = put(part, before);
+          if (after !== before) versions.push(after);
+        }
+        const now = versions.at(-1) ?? emptyConfiguration(ouId);
+        for (const earlier of versions) {
+          const { configuration: after, code } = put(documentIn(earlier), now);
+          // A filter that named something that was gone in that version already.
+          if (code === undefined) {
+            restored += 1;
+            expect(documentIn(after)).toEqual(documentIn(earlier));
+          } else expect(['level_not_found', 'ruleset_not_found', 'grid_not_found']).toContain(code);
+        }
+      }),
+    );
+    expect(restored).toBeGreaterThan(100);
+  });
+
   test('a section that a document lacks stays as it is, ids and versions included', () => {
     fc.assert(
       fc.property(configuration, document, (before, file) => {
@@ -522,3 +546,36 @@ test('a rule that was deleted is made anew by a document that holds it, with ano
   expect([...again.rules.keys()]).not.toContain(id);
   expect(again.rules.size).toBe(1);
 });
+
+test.each([
+  {
+    code: 'level_not_found',
+    there: { engagement_levels: [{ name: 'Hot', min_score: 50, max_score: null, color: '#e8590c' }] },
+    gone: { engagement_levels: [] },
+    condition: { field: 'level', operator: 'equals', value: 'Hot' },
+  },
+  {
+    code: 'grid_not_found',
+    there: { grid: { profile: { A: 60, B: 30, C: 10 }, engagement: { 1: 80, 2: 40, 3: 10 } } },
+    gone: { grid: null },
+    condition: { field: 'grid', operator: 'equals', value: 'A1' },
+  },
+  {
+    code: 'ruleset_not_found',
+    there: { engagement_rulesets: [{ name: 'Intent' }] },
+    gone: { engagement_rulesets: [] },
+    condition: { field: 'ruleset_score', ruleset: 'Intent', operator: 'gte', value: 1 },
+  },
+])(
+  'an earlier version with a filter that names what was gone then is $code once the filter has changed',
+  ({ code, there, gone, condition }) => {
+    const filters = [{ name: 'To call', conditions: { all: [condition] } }];
+    const earlier = [there, { filters }, gone].reduce<ScoringConfiguration>(
+      (before, part) => put(part, before).configuration,
+      emptyConfiguration(ouId),
+    );
+    expect(put(documentIn(earlier), earlier)).toMatchObject({ events: 0 });
+    const now = put({ filters: [] }, earlier).configuration;
+    expect(put(documentIn(earlier), now)).toMatchObject({ events: null, code });
+  },
+);
