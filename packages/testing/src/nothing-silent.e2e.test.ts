@@ -177,6 +177,8 @@ const unanswered = new Set([
   'ForgetDealLead',
   'RecordDealScore',
   'ContributeToAccount',
+  'MoveAccountLeads',
+  'MoveLeadToAccount',
   'ScheduleDecays',
   'RunDecay',
   'RecordSiteAnalysis',

@@ -232,8 +232,8 @@ describe('while a service does not come to it', () => {
         .sort(),
     ).toEqual([...doomedNames].sort());
     const late = commands.filter((name) => !isOfJob(name));
-    // The gateway asks for the accounts of a merge before it sends the command.
-    const asking = [...queries, 'mergeAccounts'];
+    // The gateway asks for the accounts of a merge, and for an earlier configuration, before it sends the command.
+    const asking = [...queries, 'mergeAccounts', 'restoreConfiguration'];
     await suspended(async () => {
       const answers = await Promise.all([
         all(queries, good),
