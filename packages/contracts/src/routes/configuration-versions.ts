@@ -50,7 +50,7 @@ export const restoreConfiguration = defineRoute({
   access: editor,
   summary: 'Go back to an earlier version of the scoring configuration',
   description:
-    'Makes the configuration equal to the document of an earlier version, as PUT /scoring/configuration does with a document: as one change with one author, which makes new versions and can be taken back in the same way. Rules that still exist keep their ids and histories; deleted ones are made anew. Points that were given stay. A filter that named a level, a ruleset or a cell of the grid that was gone at that time already can only be restored while it is as it was then. With `dry_run=true` it only says what would change. With `If-Match` it is refused (412) if somebody has changed the configuration since it was read.',
+    'Makes the configuration equal to the document of an earlier version, as PUT /scoring/configuration does with a document: as one change with one author, which makes new versions and can be taken back in the same way. Rules that still exist keep their ids and histories; deleted ones are made anew and come last in lists. Points that were given stay. A filter that named a level, a ruleset or a cell of the grid that was gone at that time already can only be restored while it is as it was then. With `dry_run=true` it only says what would change. With `If-Match` it is refused (412) if somebody has changed the configuration since it was read.',
   entityTag: true,
   query: dryRunQuery,
   body: z
