@@ -207,6 +207,7 @@ describe('while a service does not come to it', () => {
         ...example,
         parameters: Object.fromEntries(Object.keys(parameters).map((one) => [one, unit.accountId])),
       };
+    if (name === 'restoreConfiguration') return { ...example, body: { version: 2 } };
     return routeExamples[name]({ ...unit, mark: 'other' });
   };
   /** What is made and deleted, so that the request for it is late. */
