@@ -12,6 +12,7 @@ import type { AcceptFlags } from './positions-commands.js';
 import type { RescoreFlags } from './rescore-command.js';
 import type { ApplyFlags, RulesExportFlags } from './rules-commands.js';
 import type { GlobalFlags, Settings } from './settings.js';
+import type { SuggestFlags } from './suggest-command.js';
 import type { RestoreFlags } from './versions-commands.js';
 
 /** The flags of all commands together; each command reads its own. */
@@ -20,6 +21,7 @@ export type Flags = GlobalFlags &
   LeadsFlags &
   JobsFlags &
   RescoreFlags &
+  SuggestFlags &
   ResetFlags &
   ExplainFlags &
   HistoryFlags &

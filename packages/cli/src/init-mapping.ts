@@ -1,10 +1,10 @@
 // `lead-scoring ingest FILE --init-mapping`: proposes a mapping for a CSV.
-import { writeFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { csvMapping, mapperOf } from './csv-mapping.js';
 import { CommandFailed, exitCodes } from './errors.js';
 import { firstRowsOf } from './event-source.js';
 import { proposeMapping } from './mapping-proposal.js';
+import { writeNew } from './new-file.js';
 import { plain, type Output } from './output.js';
 
 /** Number of rows to read. */
@@ -41,17 +41,4 @@ export async function initMapping(
     );
   }
   return exitCodes.done;
-}
-
-/** Writes only a new file, so that it does not overwrite a mapping that was corrected by hand. */
-async function writeNew(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text, { flag: 'wx' });
-  } catch (error) {
-    if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'EEXIST')
-      throw new CommandFailed(`${file} exists already: name another file, or delete it.`, exitCodes.usage, {
-        cause: error,
-      });
-    throw error;
-  }
 }

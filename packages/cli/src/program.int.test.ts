@@ -1,5 +1,5 @@
 // The command line against a server in this process: its requests, its output and its exit codes.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -486,20 +486,48 @@ describe('jobs', () => {
   });
 });
 
+/** The id of the job that `startingJob` answers. */
+const jobId = `scoring-${leadId}`;
+/** A POST begins a job, which is in the next of these stages whenever it is looked at; other reads have `others`. */
+function startingJob(
+  stages: object[],
+  others: (path: string) => ReturnType<typeof answer> | null = () => null,
+) {
+  const times = { started_at: '2026-01-31T09:29:55.000Z', ended_at: null };
+  const job = { id: jobId, kind: 'a kind', failed: 0, errors: [], rate: null, eta: null, ...times };
+  const left = [...stages];
+  answer = ({ method, url: path }) => {
+    if (method === 'POST') return { status: 202, body: { job_id: jobId } };
+    return others(path) ?? { body: { ...job, ...left.shift() } };
+  };
+}
+const running = { status: 'running', total: 10, done: 5 };
+const completed = { status: 'completed', total: 10, done: 10 };
+const failed = {
+  status: 'failed',
+  total: 10,
+  done: 0,
+  errors: [{ code: 'step_failed', message: 'Step 1 failed.' }],
+};
+/** Moves of leads in the results of jobs that compare them. */
+const moves = {
+  configuration_version: 7,
+  overtaken: false,
+  leads: 1_200,
+  rising: 2,
+  falling: 1,
+  unchanged: 1_197,
+  level_changes: 1,
+};
+const hot = { id: leadId, name: 'Hot' };
+const posted = () => seen.filter(({ method }) => method === 'POST').map(({ url: path }) => path);
+
 describe('rescore', () => {
-  const job = { id: `scoring-${leadId}`, kind: 'rescoring', failed: 0, errors: [], rate: null, eta: null };
-  const level = { id: leadId, name: 'Hot' };
   const result = {
     dry_run: true,
-    configuration_version: 7,
-    overtaken: false,
-    leads: 1_200,
-    rising: 2,
-    falling: 1,
-    unchanged: 1_197,
-    level_changes: 1,
-    now: { distribution: [], levels: [{ ...level, leads: 3 }] },
-    rescored: { distribution: [], levels: [{ ...level, leads: 4 }] },
+    ...moves,
+    now: { distribution: [], levels: [{ ...hot, leads: 3 }] },
+    rescored: { distribution: [], levels: [{ ...hot, leads: 4 }] },
     movers: [
       {
         lead_id: leadId,
@@ -514,24 +542,18 @@ describe('rescore', () => {
     { id: leadId, name: 'Intent', score_type: 'engagement' },
     { id: ouId, name: 'Companies', score_type: 'account' },
   ];
-  /** A job that is running when it is looked at first, and then ends. */
-  const ending = (end: object) => {
-    const jobs = [{ status: 'running', total: 10, done: 5 }, end];
-    answer = ({ method, url: path }) => {
-      if (path.startsWith('/rulesets')) return { body: { data: rulesets, total: 2 } };
-      return method === 'POST'
-        ? { status: 202, body: { job_id: job.id } }
-        : { body: { ...job, started_at: '2026-01-31T09:29:55.000Z', ended_at: null, ...jobs.shift() } };
-    };
+  const starting = (...stages: object[]) => {
+    startingJob(stages, (path) =>
+      path.startsWith('/rulesets') ? { body: { data: rulesets, total: 2 } } : null,
+    );
   };
-  const posted = () => seen.filter(({ method }) => method === 'POST').map(({ url: path }) => path);
 
   test('waits for its job, and says who would rise and fall and why', async () => {
-    ending({ status: 'completed', total: 10, done: 10, result });
+    starting(running, { ...completed, result });
     const { exitCode, written, noted } = await command(['rescore', 'scores', '--dry-run']);
     expect(exitCode).toBe(exitCodes.done);
     expect(posted()).toEqual(['/backfill/scores?dry_run=true']);
-    expect(noted).toContain(job.id);
+    expect(noted).toContain(jobId);
     expect(written).toContain(
       'Of 1,200 leads 2 would rise, 1 fall and 1,197 stay; 1 would be in another level.',
     );
@@ -540,9 +562,9 @@ describe('rescore', () => {
   });
 
   test('of profiles, and of a ruleset by its name, asks for that; as JSON it writes the job', async () => {
-    ending({ status: 'completed', total: 10, done: 10, result });
+    starting({ ...completed, result });
     await command(['rescore', 'profiles', '--dry-run']);
-    ending({ status: 'completed', total: 10, done: 10, result });
+    starting({ ...completed, result });
     const { written } = await command(['--json', 'rescore', 'intent', '--dry-run']);
     expect(posted()).toEqual([
       '/backfill/profiles?dry_run=true',
@@ -552,8 +574,7 @@ describe('rescore', () => {
   });
 
   test('says why a job that has failed did, and what to name in place of a ruleset that it cannot take', async () => {
-    const errors = [{ code: 'step_failed', message: 'Step 1 failed.' }];
-    ending({ status: 'failed', total: 10, done: 0, errors });
+    starting(failed);
     expect(await command(['rescore', 'scores', '--dry-run'])).toMatchObject({
       exitCode: exitCodes.incomplete,
       noted: expect.stringContaining('The job is failed: Step 1 failed.'),
@@ -571,6 +592,260 @@ describe('rescore', () => {
       noted: expect.stringContaining('Give --dry-run'),
     });
     expect(posted()).toHaveLength(1);
+  });
+});
+
+describe('what-if', () => {
+  const side = {
+    distribution: [],
+    auc: 0.6,
+    auc_interval: { low: 0.55, high: 0.65 },
+    lift_top_decile: 1.5,
+    at_threshold: { threshold: 20, leads: 1_100, precision: 0.125, recall: 1 },
+  };
+  const draftSide = {
+    ...side,
+    auc: 0.8234,
+    auc_interval: { low: 0.7961, high: 0.85 },
+    lift_top_decile: 3,
+    at_threshold: { threshold: 20, leads: 0, precision: null, recall: 0 },
+  };
+  const result = {
+    ...moves,
+    live: { ...side, levels: [{ ...hot, leads: 3 }] },
+    draft: { ...draftSide, levels: [{ id: ouId, name: 'Blazing', leads: 4 }] },
+    movers: [
+      {
+        lead_id: leadId,
+        name: 'Ada\u001b[31m',
+        live: 27,
+        draft: 53,
+        why: [
+          { kind: 'rule', id: leadId, label: 'Pricing', live: 14, draft: 40 },
+          { kind: 'decay', label: 'Old', live: 3, draft: 0 },
+        ],
+      },
+    ],
+  };
+  const form = `# what if pricing counted more
+changes:
+  - op: add
+    rule: { event_type: Page View, weight: 0, label: Pricing }
+outcome: { event_type: Deal Won }
+threshold: 20
+`;
+
+  test('sends the file, waits for its job, and says who would move and why, and how well each side finds the outcome', async () => {
+    startingJob([running, { ...completed, result }]);
+    const { exitCode, written, noted } = await command(['what-if', file('draft.yaml', form)]);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(seen[0]).toMatchObject({
+      url: '/scoring/what-if',
+      body: {
+        changes: [{ op: 'add', rule: { event_type: 'Page View', weight: 0, label: 'Pricing' } }],
+        outcome: { event_type: 'Deal Won' },
+        threshold: 20,
+      },
+    });
+    expect(noted).toContain(`Job ${jobId} replays the history. It goes on if this command is interrupted.`);
+    expect(noted).toContain(`what-if apply ${jobId}`);
+    expect(written)
+      .toBe(`Of 1,200 leads 2 would rise, 1 fall and 1,197 stay; 1 would be in another level. Nothing was changed.
+
+LEVEL    LIVE  DRAFT
+Hot         3
+Blazing            4
+
+LIVE  DRAFT  NAME      WHY
+  27     53  Ada [31m  Pricing 14 → 40, Old 3 → 0
+
+OUTCOME                           LIVE                    DRAFT
+AUC (95 % interval)               0.600 (0.550 to 0.650)  0.823 (0.796 to 0.850)
+lift of the best tenth            1.50                    3.00
+leads with 20 points or more      1,100                   0
+precision with 20 points or more  12.5 %                  none
+recall with 20 points or more     100 %                   0 %
+`);
+  });
+
+  test('without an outcome it has no figures about one; where all leads are of one kind there is no AUC', async () => {
+    const bare = { distribution: [], levels: [] };
+    startingJob([{ ...completed, result: { ...result, movers: [], live: bare, draft: bare } }]);
+    const { written } = await command(['what-if', '-'], { stdin: '{"changes":[]}' });
+    expect(seen[0]?.body).toEqual({ changes: [] });
+    expect(written.split('\n')).toHaveLength(2);
+    const oneKind = { ...bare, auc: null, auc_interval: null, lift_top_decile: null };
+    startingJob([{ ...completed, result: { ...result, movers: [], live: oneKind, draft: oneKind } }]);
+    const judged = (await command(['what-if', '-'], { stdin: '{"changes":[]}' })).written;
+    expect(judged).toMatch(/AUC \(95 % interval\) +none +none\nlift of the best tenth +none +none\n$/);
+  });
+
+  test('one that a change of the rules overtook says so, and does not advise to apply it', async () => {
+    startingJob([{ ...completed, result: { ...result, overtaken: true } }]);
+    const { exitCode, written, noted } = await command(['what-if', file('draft.yaml', form)]);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(written).toContain('The rules have changed since');
+    expect(noted).not.toContain('apply');
+  });
+
+  test('as JSON it writes the job; of one that was cancelled or has failed the exit code is 1, with the reason', async () => {
+    startingJob([{ ...completed, result }]);
+    const { written } = await command(['--json', 'what-if', file('draft.yaml', form)]);
+    expect(JSON.parse(written)).toMatchObject({ status: 'completed', result: { rising: 2 } });
+    startingJob([failed]);
+    expect(await command(['what-if', file('draft.yaml', form)])).toMatchObject({
+      exitCode: exitCodes.incomplete,
+      written: '',
+      noted: expect.stringContaining('The job is failed: Step 1 failed.'),
+    });
+    startingJob([{ ...completed, status: 'cancelled' }]);
+    expect(await command(['what-if', file('draft.yaml', form)])).toMatchObject({
+      exitCode: exitCodes.incomplete,
+      noted: expect.stringContaining('The job is cancelled.'),
+    });
+  });
+
+  test('a fault is shown with its line in the file, and a file that is not there sends nothing', async () => {
+    const errors = [{ path: 'body.changes[0].rule.weight', message: 'must not be 0' }];
+    answer = () => ({ status: 400, body: { ...problem(400, 'invalid_request').body, errors } });
+    const refused = await command(['what-if', file('draft.yaml', form)]);
+    expect([refused.exitCode, refused.noted]).toEqual([
+      exitCodes.data,
+      expect.stringContaining('line 4, changes number 1, rule, weight: must not be 0'),
+    ]);
+    seen = [];
+    expect((await command(['what-if', join(directory, 'none.yaml')])).exitCode).toBe(exitCodes.data);
+    expect((await command(['what-if'])).exitCode).toBe(exitCodes.usage);
+    expect(seen).toEqual([]);
+  });
+
+  test('apply makes the draft of a job live, and says what refused it', async () => {
+    answer = () => ({ body: { job_id: jobId, version: 8 } });
+    const { exitCode, written } = await command(['what-if', 'apply', jobId]);
+    expect([exitCode, posted()]).toEqual([exitCodes.done, [`/scoring/what-if/${jobId}/apply`]]);
+    expect(written).toContain('the configuration has version 8');
+    expect(JSON.parse((await command(['--json', 'what-if', 'apply', jobId])).written)).toEqual({
+      job_id: jobId,
+      version: 8,
+    });
+    answer = () => problem(409, 'rules_changed');
+    expect(await command(['what-if', 'apply', jobId])).toMatchObject({
+      exitCode: exitCodes.data,
+      noted: expect.stringContaining('It is not so.'),
+    });
+  });
+});
+
+describe('suggest', () => {
+  const support = {
+    with: { leads: 200, won: 50 },
+    without: { leads: 1_000, won: 40 },
+    odds_ratio: 2.296,
+  };
+  const goneId = '33333333-3333-4333-8333-333333333333';
+  const changes = [
+    { op: 'add', rule: { event_type: 'Form Submit', weight: 12, max_count: 1 } },
+    { op: 'change', rule_id: leadId, rule: { weight: 5, max_count: 1 } },
+    { op: 'change', rule_id: goneId, rule: { active: false } },
+  ];
+  const result = {
+    changes,
+    support: [support, support, { ...support, with: { leads: 0, won: 0 }, odds_ratio: 1 }],
+    learned_from: { leads: 1_200, won: 90 },
+    held_out: {
+      leads: 400,
+      won: 30,
+      auc: 0.8,
+      auc_interval: { low: 0.7, high: 0.9 },
+      live: { auc: null, auc_interval: null },
+    },
+    configuration_version: 7,
+    overtaken: false,
+  };
+  const rules = (path: string) => {
+    if (path === `/rules/${leadId}`) return { body: { id: leadId, event_type: 'Page View', label: 'Views' } };
+    return path.startsWith('/rules/') ? problem(404, 'rule_not_found') : null;
+  };
+  const words = ['suggest', '--outcome', 'Deal Won'];
+
+  test('waits for its job, and shows each change with its support and effect, and the AUC on leads held out', async () => {
+    startingJob([running, { ...completed, result }], rules);
+    const { exitCode, written, noted } = await command(words);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(seen[0]).toMatchObject({
+      url: '/scoring/suggest',
+      body: { outcome: { event_type: 'Deal Won' }, dimension: 'engagement' },
+    });
+    expect(noted).toContain(`Job ${jobId} learns from the history.`);
+    expect(written).toBe(`Learned from 1,200 leads, of which 90 had the outcome.
+
+CHANGE      POINTS  RULE                                  OUTCOME WITH IT       WITHOUT    ODDS
+add             12  Form Submit                               25 % of 200  4 % of 1,000  × 2.30
+change           5  Views                                     25 % of 200  4 % of 1,000  × 2.30
+switch off          33333333-3333-4333-8333-333333333333                   4 % of 1,000  × 1.00
+
+Of 400 leads that were held out, 30 had the outcome. AUC of the suggestion: 0.800 (0.700 to 0.900); of the live rules: none.
+`);
+  });
+
+  test('a rule without a label is named by its conditions; --dimension profile asks for profile rules', async () => {
+    const conditions = [{ field: 'title', operator: 'equals', value: 'CTO' }];
+    const added = [{ op: 'add', rule: { ruleset_id: ouId, conditions, weight: 7 } }];
+    startingJob([{ ...completed, result: { ...result, changes: added, support: [support] } }]);
+    const { written } = await command([...words, '--dimension', 'profile']);
+    expect(seen[0]?.body).toMatchObject({ dimension: 'profile' });
+    expect(written).toMatch(/^add +7 +title .*"CTO"/m);
+  });
+
+  test.each(['engagement', 'profile'])(
+    '--out writes what what-if takes, with the %s score',
+    async (dimension) => {
+      startingJob([{ ...completed, result }], rules);
+      const out = join(directory, `suggested-${dimension}.yaml`);
+      const { exitCode, noted } = await command([...words, '--dimension', dimension, '--out', out]);
+      expect([exitCode, noted]).toEqual([exitCodes.done, expect.stringContaining(`what-if ${out}`)]);
+      startingJob([failed]);
+      seen = [];
+      await command(['what-if', out]);
+      expect(seen[0]?.body).toEqual({ score_type: dimension, outcome: { event_type: 'Deal Won' }, changes });
+      seen = [];
+      expect(await command([...words, '--out', out])).toMatchObject({
+        exitCode: exitCodes.usage,
+        noted: expect.stringContaining('exists already'),
+      });
+      expect((await command([...words, '--out', join(directory, 'none', 'x.yaml')])).exitCode).toBe(
+        exitCodes.data,
+      );
+      expect(seen).toEqual([]);
+    },
+  );
+
+  test('says when nothing is suggested, and when the rules have changed since; as JSON it writes the job', async () => {
+    startingJob([{ ...completed, result: { ...result, changes: [], support: [], overtaken: true } }]);
+    const { exitCode, written } = await command(words);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(written).toContain('no rule is suggested');
+    expect(written).toContain('The rules have changed since');
+    startingJob([{ ...completed, result }]);
+    const json = await command(['--json', ...words]);
+    expect(JSON.parse(json.written)).toMatchObject({ result: { held_out: { auc: 0.8 } } });
+  });
+
+  test('a job that has failed has the exit code 1 and writes no file; wrong usage sends nothing', async () => {
+    startingJob([failed]);
+    const out = join(directory, 'unwritten.yaml');
+    expect(await command([...words, '--out', out])).toMatchObject({
+      exitCode: exitCodes.incomplete,
+      noted: expect.stringContaining('The job is failed: Step 1 failed.'),
+    });
+    expect(existsSync(out)).toBe(false);
+    seen = [];
+    expect(await command(['suggest'])).toMatchObject({
+      exitCode: exitCodes.usage,
+      noted: expect.stringContaining('Give --outcome'),
+    });
+    expect((await command([...words, '--dimension', 'deal'])).exitCode).toBe(exitCodes.usage);
+    expect(seen).toEqual([]);
   });
 });
 

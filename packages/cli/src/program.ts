@@ -7,13 +7,12 @@ import { exitCodes, failureOf, withOrgUnitSource } from './errors.js';
 import type { Action, CommandContext, Flags } from './command-context.js';
 import { declareExport, declareIngest } from './event-commands.js';
 import { history } from './history-command.js';
-import { jobs } from './jobs-command.js';
+import { declareJobs } from './job-commands.js';
 import { deleteLead, explain, leads, resetScore } from './leads-commands.js';
 import { retryLetters, serviceNamed, showDeadLetters, tail } from './log-commands.js';
 import type { Output } from './output.js';
 import { acceptPositionsOf, showPositions } from './positions-commands.js';
 import { rebuild } from './rebuild-command.js';
-import { rescore } from './rescore-command.js';
 import { resealSecrets, showSecrets } from './secrets-commands.js';
 import { settingsOf } from './settings.js';
 import { applyRules, diffRules, exportRules } from './rules-commands.js';
@@ -140,28 +139,6 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
       'Delete a lead with its events, scores, aliases, share links and notifications. The lead is named as for explain; this cannot be undone.',
     )
     .action(command((_, settings, [lead = '']) => deleteLead(lead, settings, output)));
-}
-
-/** `jobs` and `rescore`: long work. */
-function declareJobs(program: Command, { command, output }: CommandContext): void {
-  program
-    .command('jobs')
-    .description('Jobs with their progress, newest first.')
-    .option('--status <status>', 'running, completed, failed or cancelled')
-    .option('--limit <count>', '1 to 100 (default 25)')
-    .option('--page <number>')
-    .action(command((flags, settings) => jobs(flags, settings, output)));
-
-  program
-    .command('rescore <what>')
-    .description(
-      'Compute scores anew from the recorded history by the rules of now: scores, profiles, or a ruleset by its name or id. Waits for the job, with its progress.',
-    )
-    .option(
-      '--dry-run',
-      'only say which leads would rise and fall; required, as scores cannot be changed yet',
-    )
-    .action(command((flags, settings, [what = '']) => rescore(what, flags, settings, output)));
 }
 
 /** `ou`: organizational units. */

@@ -1,21 +1,15 @@
 // `lead-scoring rules export`, `diff` and `apply`: the scoring configuration as a file that people review and keep in Git.
-import type { Readable } from 'node:stream';
-import type { CallAnswer } from '@lead-scoring/client';
+import type { CallAnswer, CallInput } from '@lead-scoring/client';
 import { stringify } from 'yaml';
 import { clientOf, promptRetries } from './api-client.js';
 import { CommandFailed, exitCodes } from './errors.js';
 import { plain, type Output } from './output.js';
-import { readRulesFile, type RulesFile } from './rules-file.js';
+import { readRequestFile, type FileCommandContext, type RequestFile } from './request-file.js';
 import type { Settings } from './settings.js';
 
 export type Changes = CallAnswer<'putConfiguration'>;
 type Change = Changes['changes'][number];
-
-interface Surroundings {
-  settings: Settings;
-  output: Output;
-  stdin: Readable;
-}
+type ConfigurationDocument = NonNullable<CallInput<'putConfiguration'>['body']>;
 
 export interface RulesExportFlags {
   json?: boolean;
@@ -47,9 +41,9 @@ export async function exportRules(
 export async function diffRules(
   file: string,
   flags: { json?: boolean },
-  { settings, output, stdin }: Surroundings,
+  { settings, output, stdin }: FileCommandContext,
 ): Promise<number> {
-  const changes = await planned(await readRulesFile(file, stdin), settings);
+  const changes = await planned(await readRequestFile<ConfigurationDocument>(file, stdin), settings);
   showChanges(changes, flags, output);
   if (changes.total === 0) return exitCodes.done;
   if (flags.json !== true)
@@ -66,13 +60,13 @@ export async function diffRules(
 export async function applyRules(
   file: string,
   flags: ApplyFlags,
-  { settings, output, stdin }: Surroundings,
+  { settings, output, stdin }: FileCommandContext,
 ): Promise<number> {
   const expected = flags.ifVersion === undefined ? undefined : versionIn(flags.ifVersion, '--if-version');
-  const rules = await readRulesFile(file, stdin);
+  const rules = await readRequestFile<ConfigurationDocument>(file, stdin);
   const version = expected ?? (await planned(rules, settings)).version;
   const changes = await clientOf(settings, promptRetries)
-    .call('putConfiguration', { body: rules.document, ifMatch: `"${String(version)}"` })
+    .call('putConfiguration', { body: rules.body, ifMatch: `"${String(version)}"` })
     .catch((error: unknown) => {
       throw rules.explain(error);
     });
@@ -82,9 +76,12 @@ export async function applyRules(
   return exitCodes.done;
 }
 
-function planned({ document, explain }: RulesFile, settings: Settings): Promise<Changes> {
+function planned(
+  { body, explain }: RequestFile<ConfigurationDocument>,
+  settings: Settings,
+): Promise<Changes> {
   return clientOf(settings, promptRetries)
-    .call('putConfiguration', { query: { dry_run: 'true' }, body: document })
+    .call('putConfiguration', { query: { dry_run: 'true' }, body })
     .catch((error: unknown) => {
       throw explain(error);
     });

@@ -3,9 +3,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { exitCodes, run } from '@lead-scoring/cli';
+import { exitCodes } from '@lead-scoring/cli';
+import { runCommand } from './command-line.js';
 import { checkout, startTestSystem, type TestSystem } from './test-system.js';
 
 const example = join(checkout, 'packages/cli/examples/rules.yaml');
@@ -34,17 +34,9 @@ async function newUnit(): Promise<string> {
   return made.body.id;
 }
 
-/** Runs the command line. */
-async function rules(words: string[], { stdin = '', unit = ouId, token = system.token } = {}) {
-  let written = '';
-  let noted = '';
-  const exitCode = await run(['rules', ...words], {
-    environment: { LEAD_SCORING_URL: system.url, LEAD_SCORING_TOKEN: token, LEAD_SCORING_OU: unit },
-    directory,
-    stdin: Readable.from([Buffer.from(stdin)]),
-    output: { write: (text) => (written += text), note: (text) => (noted += text), terminal: null },
-  });
-  return { exitCode, written, noted };
+/** Runs a command of `rules`. */
+function rules(words: string[], options: { stdin?: string; unit?: string; token?: string } = {}) {
+  return runCommand(system, ['rules', ...words], { unit: ouId, directory, ...options });
 }
 
 async function file(name: string, content: string): Promise<string> {

@@ -1,8 +1,13 @@
 // What-ifs, suggestions and rescorings through the gateway: every status that their routes declare, and jobs that end once with the right
 // result although their service is killed while they run.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { exitCodes } from '@lead-scoring/cli';
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { runCommand } from './command-line.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
 
 let system: TestSystem;
@@ -335,4 +340,36 @@ describe('a dry run of a rescoring', () => {
     expect(next.status).toBe(202);
     await ended(next.body.job_id);
   }, 60_000);
+});
+
+describe('on the command line', () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'lead-scoring-what-if-'));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+  const command = (...words: string[]) => runCommand(system, words, { directory });
+  const configurationVersion = async () =>
+    Number((await system.request('/scoring/configuration')).headers.get('etag')?.replaceAll('"', ''));
+
+  test('the file that suggest writes is what what-if takes, and what-if apply makes it live', async () => {
+    const draftFile = join(directory, 'draft.yaml');
+    const suggested = await command('suggest', '--outcome', 'Deal Won', '--out', draftFile);
+    expect(suggested).toMatchObject({ exitCode: exitCodes.done, noted: expect.stringContaining(draftFile) });
+    // Rules that there are, are named by their labels.
+    expect(suggested.written).toMatch(/^(?:change|switch off) .*(?:Forms|Views)/m);
+    expect(suggested.written).toMatch(/AUC of the suggestion: 0\.\d{3} \(0\.\d{3} to [01]\.\d{3}\)/);
+    expect(await readFile(draftFile, 'utf8')).toMatch(/^score_type: engagement$/m);
+    const tried = await command('what-if', draftFile);
+    expect(tried.exitCode).toBe(exitCodes.done);
+    expect(tried.written).toContain(`Of ${String(leads)} leads`);
+    expect(tried.written).toMatch(/^AUC \(95 % interval\) +\d\.\d{3} \(.* +\d\.\d{3} \(/m);
+    const before = await configurationVersion();
+    const [, job = ''] = /what-if apply (\S+)/.exec(tried.noted) ?? [];
+    const applied = await command('what-if', 'apply', job);
+    expect(applied.exitCode).toBe(exitCodes.done);
+    const version = await configurationVersion();
+    expect(version).toBeGreaterThan(before);
+    expect(applied.written).toContain(`has version ${String(version)}.`);
+  }, 120_000);
 });

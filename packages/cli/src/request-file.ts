@@ -1,21 +1,32 @@
-// A scoring configuration in a file: reads it, and says of a fault in which line it is, and in what.
+// The body of a request in a file, as YAML or JSON: reads it, and says of a fault in which line it is, and in what.
 import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { RequestFailed, type CallInput } from '@lead-scoring/client';
+import { RequestFailed } from '@lead-scoring/client';
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
 import { CommandFailed, exitCodes, failureOf } from './errors.js';
+import type { Output } from './output.js';
+import type { Settings } from './settings.js';
 
-export type ConfigurationDocument = NonNullable<CallInput<'putConfiguration'>['body']>;
+/** The parts that a command needs to send a file. */
+export interface FileCommandContext {
+  settings: Settings;
+  output: Output;
+  stdin: Readable;
+}
 
-export interface RulesFile {
-  document: ConfigurationDocument;
+export interface RequestFile<Body> {
+  body: Body;
   /** The error of a refused request in terms of the file; other errors as they are. */
   explain: (error: unknown) => unknown;
 }
 
-/** @throws CommandFailed for a file that cannot be read, or is neither YAML nor JSON */
-export async function readRulesFile(file: string, stdin: Readable): Promise<RulesFile> {
+/**
+ * @param file a path, or `-` for standard input
+ * @returns the content as the body that the API will check: nothing is checked here
+ * @throws CommandFailed for a file that cannot be read, or is neither YAML nor JSON
+ */
+export async function readRequestFile<Body>(file: string, stdin: Readable): Promise<RequestFile<Body>> {
   const named = file === '-' ? 'Standard input' : file;
   const content = await (file === '-' ? text(stdin) : readFile(file, 'utf8')).catch((error: unknown) => {
     throw new CommandFailed(`${named} cannot be read: ${(error as Error).message}.`, exitCodes.data, {
@@ -32,15 +43,15 @@ export async function readRulesFile(file: string, stdin: Readable): Promise<Rule
     });
   const document = valueOf(parsed, named);
   return {
-    document,
+    body: document as Body,
     explain: (error) =>
       error instanceof RequestFailed ? explained(error, { named, document, parsed, lines }) : error,
   };
 }
 
-function valueOf(parsed: Document, named: string): ConfigurationDocument {
+function valueOf(parsed: Document, named: string): unknown {
   try {
-    return (parsed.toJS({ maxAliasCount: 100 }) ?? {}) as ConfigurationDocument;
+    return (parsed.toJS({ maxAliasCount: 100 }) as unknown) ?? {};
   } catch (error) {
     // An alias without an anchor, or aliases that multiply.
     if (!(error instanceof ReferenceError)) throw error;
