@@ -62,7 +62,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   ],
   // Sums of nothing for a type of another unit: a test of ingest checks this.
   getEventsAnalytics: [nothing],
-  // A batch of another unit counts zero events here: a test of ingest checks this.
+  // Sums of nothing, also of a batch of another unit: a test of ingest checks this.
   getEventStats: [nothing],
   listEventTypes: [nothing],
   listEventTypeProperties: [missing(({ eventType }) => ({ parameters: { eventType } }))],

@@ -93,7 +93,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   getEventsAnalytics: () => ({
     query: { from: '2026-03-28', to: '2026-03-31', timezone: 'Europe/Berlin', group_by: 'metadata.path' },
   }),
-  getEventStats: ({ leadId }) => ({ query: { batch_id: leadId } }),
+  getEventStats: () => ({ query: { granularity: 'day', timezone: 'Europe/Berlin' } }),
   listEventTypes: () => ({}),
   listEventTypeProperties: ({ eventType }) => ({ parameters: { eventType } }),
   listLeads: () => ({ query: { limit: '5' } }),

@@ -8,6 +8,7 @@ import type { Answer } from '@lead-scoring/testing/service-rig';
 import { aliasCounts } from './aliases/documents.js';
 import { tallyMetadata, tallyTypes } from './analytics/read-events.js';
 import { SeriesTally } from './analytics/series-tally.js';
+import { statsByTime, statsOfAllTime } from './stats/queries.js';
 import { aliasOf, deleteLead, ingest, leadOf, otherOuId, type SentEvent } from './testing/builders.js';
 import { startRig, type Rig } from './testing/rig.js';
 
@@ -412,6 +413,7 @@ describe('the same state by other ways', () => {
     expect(live.redirects?.length).toBeGreaterThan(1);
     expect(live.alias_counts?.length).toBeGreaterThan(1);
     expect(live.refused_aliases?.length).toBeGreaterThan(0);
+    expect(live.repeat_counts?.length).toBeGreaterThan(1);
     await rig.rebuild();
     expect(await rig.documents()).toEqual(live);
   }, 90_000);
@@ -525,7 +527,7 @@ describe('GET /events-analytics', () => {
   });
 
   test('what one answer cannot count is refused with what to narrow', async () => {
-    const small = { seconds: 10, eventsOfLeads: 30, eventsWithMetadata: 50 };
+    const small = { seconds: 10, eventsOfLeads: 30, eventsWithMetadata: 50, quartersWithRepeats: 1 };
     const narrow = (timestamp: string) =>
       [{ from: '2026-03-27T00:00:00.000Z', at: timestamp, label: '' }] as [TimeSpan];
     const all = narrow('2026-05-01T00:00:00.000Z');
@@ -542,5 +544,164 @@ describe('GET /events-analytics', () => {
     const first = { ...asked, spans: narrow('2026-03-27T21:40:00.000Z') };
     await tallyTypes(rig.readModel, first, small, tally());
     await tallyMetadata(rig.readModel, 'metadata.path', first, small, tally());
+  });
+});
+
+describe('GET /event-stats', () => {
+  const ou = randomUUID();
+  const sent = (
+    [
+      ['bob', 'Page View', '2026-03-28T22:30:00.000Z'],
+      ['ada', 'page_view', '2026-03-28T22:59:59.999Z'],
+      ['ada', 'Page View', '2026-03-28T23:00:00.000Z'],
+      ['ada', 'Call', '2026-03-29T10:00:00.250Z'],
+      ['bob', 'Call', '2026-03-29T10:00:00.900Z'],
+      ['bob', 'Only', '2026-03-29T12:00:00.000Z'],
+      ['ada', 'Form Submit', '2026-03-30T09:00:00.000Z'],
+      ['bob', 'Page View', '2026-03-31T09:00:00.000Z'],
+    ] as const
+  ).map(([alias, event_type, timestamp], index) => ({
+    aliases: [alias],
+    lead_id: leadOf(alias, ou),
+    event_type,
+    timestamp,
+    event_id: String(index),
+  }));
+  const [first] = sent;
+  const batch = (events: SentEvent[]) => ingest(events, { ou_id: ou, batch_id: randomUUID() });
+  const ask = async (query = '', from = ou) => {
+    const { status, body } = await rig.get(`/event-stats${query}`, { ou: from });
+    expect([status, body.code]).toEqual([200, undefined]);
+    return body as unknown as routeDeclarations.EventStats;
+  };
+  const noRepeats = { repeats: 0, differing: 0, aliases_refused: 0 };
+  beforeAll(async () => {
+    await rig.take([batch(sent)]);
+  });
+
+  test('of all time: the events of each type, the most frequent first, both spellings as one, with the first and the last', async () => {
+    expect(await ask()).toEqual({
+      ...noRepeats,
+      events: 8,
+      event_types: [
+        ['Page View', 4, '2026-03-28T22:30:00.000Z', '2026-03-31T09:00:00.000Z'],
+        ['Call', 2, '2026-03-29T10:00:00.250Z', '2026-03-29T10:00:00.900Z'],
+        ['Form Submit', 1, '2026-03-30T09:00:00.000Z', '2026-03-30T09:00:00.000Z'],
+        ['Only', 1, '2026-03-29T12:00:00.000Z', '2026-03-29T12:00:00.000Z'],
+      ].map(([event_type, count, first_seen, last_seen]) => ({ event_type, count, first_seen, last_seen })),
+      other: null,
+    });
+  });
+
+  test('repeats count of all time, in the hour in which they came, and in their batch', async () => {
+    const [again, other] = [batch([...sent]), batch([{ ...first, aliases: ['bob'], event_type: 'Call' }])];
+    await rig.take([again]);
+    await rig.take([other]);
+    const repeats = { repeats: 9, differing: 1, aliases_refused: 0 };
+    expect(await ask()).toMatchObject({ ...repeats, events: 8 });
+    expect(await ask(`?batch_id=${other.payload.batch_id}`)).toEqual({
+      ...noRepeats,
+      repeats: 1,
+      differing: 1,
+    });
+    const { buckets = [], ...byHour } = await ask('?granularity=hour');
+    expect(byHour).toMatchObject({ ...repeats, events: 0, event_types: [], other: null });
+    expect(buckets).toHaveLength(48);
+    // The hour may have changed since.
+    const last = buckets.slice(-2);
+    expect(last.reduce((sum, one) => sum + one.repeats, 0)).toBe(9);
+    expect(last.reduce((sum, one) => sum + one.differing, 0)).toBe(1);
+    expect(await ask('?from=2026-03-28&to=2026-04-01')).toMatchObject(noRepeats);
+  });
+
+  test('events of a deleted lead do not count, nor are they the first or the last; its repeats stay', async () => {
+    const deletion = deleteLead('bob', { ou_id: ou, lead_id: leadOf('bob', ou), deletion_id: randomUUID() });
+    expect(await rig.request(deletion)).toEqual({ outcome: 'done' });
+    const left = [
+      ['Page View', 2, '2026-03-28T22:59:59.999Z', '2026-03-28T23:00:00.000Z'],
+      ['Call', 1, '2026-03-29T10:00:00.250Z', '2026-03-29T10:00:00.250Z'],
+      ['Form Submit', 1, '2026-03-30T09:00:00.000Z', '2026-03-30T09:00:00.000Z'],
+    ].map(([event_type, count, first_seen, last_seen]) => ({ event_type, count, first_seen, last_seen }));
+    expect(await ask()).toEqual({
+      repeats: 9,
+      differing: 1,
+      aliases_refused: 0,
+      events: 4,
+      event_types: left,
+      other: null,
+    });
+    expect(await ask('?from=2026-03-01&to=2026-04-01')).toMatchObject({ events: 4, event_types: left });
+  });
+
+  test('by time: days of the time zone without gaps, one with 23 hours, and the first and last event within the time', async () => {
+    const answer = await ask('?from=2026-03-27&to=2026-03-29T10:00:00.250Z&timezone=Europe/Berlin');
+    expect(answer).toMatchObject({
+      granularity: 'day',
+      timezone: 'Europe/Berlin',
+      from: '2026-03-26T23:00:00.000Z',
+      to: '2026-03-29T10:00:00.249Z',
+      events: 2,
+      event_types: [
+        {
+          event_type: 'Page View',
+          count: 2,
+          first_seen: '2026-03-28T22:59:59.999Z',
+          last_seen: '2026-03-28T23:00:00.000Z',
+          values: [0, 1, 1],
+        },
+      ],
+    });
+    expect(answer.buckets?.map(({ label, events }) => [label, events])).toEqual([
+      ['2026-03-27', 0],
+      ['2026-03-28', 1],
+      ['2026-03-29', 1],
+    ]);
+    const whole = await ask('?from=2026-03-29&to=2026-03-30&timezone=Europe/Berlin');
+    expect(whole.buckets).toEqual([
+      {
+        label: '2026-03-29',
+        starts_at: '2026-03-28T23:00:00.000Z',
+        at: '2026-03-29T21:59:59.999Z',
+        events: 2,
+        ...noRepeats,
+      },
+    ]);
+  });
+
+  test('another OU has none of them, and a wrong question is refused', async () => {
+    const elsewhere = randomUUID();
+    const nothing = { ...noRepeats, events: 0, event_types: [], other: null };
+    expect(await ask('', elsewhere)).toEqual(nothing);
+    expect(await ask('?from=2026-03-01&to=2026-04-01', elsewhere)).toMatchObject(nothing);
+    expect(await ask('?granularity=hour', elsewhere)).toMatchObject(nothing);
+    for (const wrong of [
+      'granularity=minute',
+      'timezone=Berlin',
+      'from=1990-01-01',
+      'from=2026-04-01&to=2026-03-01',
+      `batch_id=${ou}&granularity=day`,
+      `batch_id=${ou}&from=2026-03-01`,
+      'batch_id=x',
+    ])
+      expect([wrong, (await rig.get(`/event-stats?${wrong}`, { ou })).status]).toEqual([wrong, 400]);
+  });
+
+  test('types beyond those listed are counted together, a time that is too far to look for is null, and too long a time is refused', async () => {
+    const few = await statsOfAllTime(rig.readModel, ou, { seconds: 1, types: 1 });
+    expect(few).toMatchObject({
+      event_types: [{ event_type: 'Page View', count: 2, last_seen: null }],
+      other: { event_types: 2, count: 2 },
+    });
+    const time = { granularity: 'day', timezone: 'UTC', latest: new Date().toISOString() } as const;
+    const limits = { seconds: 100, eventsOfLeads: 100, eventsWithMetadata: 100, quartersWithRepeats: 100 };
+    const march = { ...time, from: '2026-03-01', to: '2026-04-01' };
+    expect(await statsByTime(rig.readModel, ou, march, limits)).toMatchObject({ events: 4 });
+    const refused = { code: 'range_too_large', detail: expect.stringContaining('Ask for a shorter time') };
+    await expect(statsByTime(rig.readModel, ou, march, { ...limits, seconds: 2 })).rejects.toMatchObject(
+      refused,
+    );
+    await expect(
+      statsByTime(rig.readModel, ou, time, { ...limits, quartersWithRepeats: 0 }),
+    ).rejects.toMatchObject(refused);
   });
 });

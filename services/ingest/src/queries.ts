@@ -5,7 +5,7 @@ import { analyticsQueries } from './analytics/queries.js';
 import { eventTypeQueries } from './event-types/queries.js';
 import { eventQueries } from './events/queries.js';
 import { exportQueries } from './export/queries.js';
-import { repeatQueries } from './repeats/queries.js';
+import { statsQueries } from './stats/queries.js';
 import { touchQueries } from './touches/queries.js';
 import { visibilityQueries } from './visibility/queries.js';
 
@@ -18,7 +18,7 @@ export function ingestQueries(
     ...exportQueries(readModel),
     ...analyticsQueries(readModel),
     ...eventTypeQueries(readModel),
-    ...repeatQueries(readModel),
+    ...statsQueries(readModel),
     ...touchQueries(readModel),
     ...visibilityQueries(readModel, { partitions, timeoutMs: positionTimeoutMs }),
   ];

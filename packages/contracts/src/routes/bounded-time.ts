@@ -12,7 +12,8 @@ const lengthMs: Record<Granularity, number> = {
 };
 
 interface AskedTime {
-  granularity: Granularity;
+  /** Absent: day. */
+  granularity?: Granularity | undefined;
   from?: string | undefined;
   to?: string | undefined;
   timezone: string;
@@ -20,7 +21,10 @@ interface AskedTime {
 }
 
 /** Whether the time holds at most as many spans as an answer may have. */
-function isBounded({ granularity, from, to, timezone, known_at }: AskedTime, maximumSpans: number): boolean {
+function isBounded(
+  { granularity = 'day', from, to, timezone, known_at }: AskedTime,
+  maximumSpans: number,
+): boolean {
   if (from === undefined) return true;
   const end = to === undefined ? Date.parse(known_at ?? new Date().toISOString()) : epochMsIn(to, timezone);
   return end - epochMsIn(from, timezone) <= maximumSpans * lengthMs[granularity];

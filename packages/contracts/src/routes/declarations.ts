@@ -17,6 +17,7 @@ export {
   maximumShownValue,
   type EventsAnalytics,
 } from './event-analytics.js';
+export { maximumBatchesAsked, maximumTypesListed, type EventStats } from './event-stats.js';
 export * from './events.js';
 export * from './filters.js';
 export * from './intake.js';

@@ -7,7 +7,7 @@ import { minPosition } from './events.js';
 import { defineRoute, viewer } from './route.js';
 
 /** The most hours, days, weeks or months between `from` and `to`. */
-const maximumSpans = 1_100;
+export const maximumSpans = 1_100;
 /** The most values that have a series of their own. */
 export const maximumSeries = 50;
 /** The most characters of a value that are shown. */
@@ -21,10 +21,28 @@ export const analyticsLimits = {
   eventsOfLeads: 300_000,
   /** Events of which the metadata is read. */
   eventsWithMetadata: 50_000,
+  /** Quarters of an hour with repeats, in a part of the log. */
+  quartersWithRepeats: 100_000,
 };
 
 const count = z.int().min(0);
 const values = z.array(count).max(maximumSpans + 3);
+
+/** The fields of a bucket that say which time it covers. */
+export const spanOfTime = {
+  label: text(40)
+    .describe(
+      'In the time zone, for an axis: 2026-03-29T14:00+02:00, 2026-03-29, of a week its Monday, 2026-03.',
+    )
+    .meta({ example: '2026-03-29' }),
+  starts_at: time,
+  at: time.describe('The last moment that the bucket covers.'),
+};
+
+/** How much is asked for when no `from` is given, for descriptions. */
+export const defaultFromText = `${Object.entries(defaultSpans)
+  .map(([granularity, number]) => `${String(number)} ${granularity}s`)
+  .join(', ')} up to \`to\``;
 
 export const eventsAnalytics = z
   .strictObject({
@@ -35,17 +53,7 @@ export const eventsAnalytics = z
     from: time.describe('The beginning of the first bucket.'),
     to: time.describe('The last moment that counts.'),
     buckets: z
-      .array(
-        z.strictObject({
-          label: text(40)
-            .describe(
-              'In the time zone, for an axis: 2026-03-29T14:00+02:00, 2026-03-29, of a week its Monday, 2026-03.',
-            )
-            .meta({ example: '2026-03-29' }),
-          starts_at: time,
-          at: time.describe('The last moment that the bucket covers.'),
-        }),
-      )
+      .array(z.strictObject(spanOfTime))
       .min(1)
       .max(maximumSpans + 3)
       .describe('One after another without gaps, the oldest first; also those without events.'),
@@ -116,11 +124,7 @@ export const getEventsAnalytics = defineRoute({
       from: dayOrMomentParameter
         .optional()
         .describe(
-          `The first bucket is the one that this moment is in. A plain date is that day of the time zone. Default: ${Object.entries(
-            defaultSpans,
-          )
-            .map(([granularity, number]) => `${String(number)} ${granularity}s`)
-            .join(', ')} up to \`to\`.`,
+          `The first bucket is the one that this moment is in. A plain date is that day of the time zone. Default: ${defaultFromText}.`,
         )
         .meta({ example: '2026-03-01' }),
       to: dayOrMomentParameter

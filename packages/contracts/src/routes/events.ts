@@ -94,58 +94,6 @@ export const listLeadEvents = defineRoute({
   problems: ['lead_not_found'],
 });
 
-/** Maximum number of batches in one GET /event-stats: their ids must fit into an address. */
-export const maximumBatchesAsked = 50;
-
-export const getEventStats = defineRoute({
-  name: 'getEventStats',
-  method: 'GET',
-  path: '/event-stats',
-  owner: 'ingest',
-  kind: 'query',
-  access: viewer,
-  tag: 'Events',
-  summary: 'How many events of batches were repeats, and aliases not linked',
-  description:
-    'Repeats and aliases are counted when they are decided: with the position of the 202 as min_position the count is of all events of the batch, but for those of an alias that was just being linked to another lead.',
-  query: z.strictObject({
-    batch_id: text(maximumBatchesAsked * 37, { minimum: 1 })
-      .refine(
-        (batches) => batches.split(',').every((one) => id.safeParse(one).success),
-        'must be the batch_id of a 202, or several with commas between them',
-      )
-      .describe(`The batch_id of a 202; up to ${String(maximumBatchesAsked)}, with commas, are added up.`)
-      .meta({ example: '11111111-1111-4111-8111-111111111111' }),
-    min_position: minPosition,
-  }),
-  responses: {
-    200: {
-      description: 'Counts',
-      schema: z
-        .strictObject({
-          repeats: z
-            .int()
-            .min(0)
-            .describe('Events that had come before, told by their event_id, and were dropped.'),
-          differing: z
-            .int()
-            .min(0)
-            .describe(
-              'Repeats whose event_type, timestamp or metadata is another than that of the event stored under their event_id, which stays as it was. A timestamp that is left out differs from none.',
-            ),
-          aliases_refused: z
-            .int()
-            .min(0)
-            .describe(
-              'Further aliases that were not linked, since the organizational unit has as many as it may have. The events that named them count for the lead of their first alias, and such an alias stays a lead of its own until an event names it again while there is room.',
-            ),
-        })
-        .meta({ id: 'EventStats' }),
-    },
-  },
-  problems: [],
-});
-
 export const listEventTypes = defineRoute({
   name: 'listEventTypes',
   method: 'GET',

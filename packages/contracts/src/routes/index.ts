@@ -13,6 +13,7 @@ import * as deliveries from './deliveries.js';
 import * as description from './description.js';
 import * as eventAnalytics from './event-analytics.js';
 import * as eventExport from './event-export.js';
+import * as eventStats from './event-stats.js';
 import * as events from './events.js';
 import * as filters from './filters.js';
 import * as intake from './intake.js';
@@ -44,7 +45,7 @@ export const routes = {
   listEvents: events.listEvents,
   listLeadEvents: events.listLeadEvents,
   exportEvents: eventExport.exportEvents,
-  getEventStats: events.getEventStats,
+  getEventStats: eventStats.getEventStats,
   getEventsAnalytics: eventAnalytics.getEventsAnalytics,
   listEventTypes: events.listEventTypes,
   listEventTypeProperties: events.listEventTypeProperties,

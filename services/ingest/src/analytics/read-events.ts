@@ -22,6 +22,7 @@ export interface AskedSeries {
 
 /**
  * Adds the events by the key of their type.
+ * @param note called with seconds in which a type has events that are counted, several times with the same one
  * @throws ProblemError 422 `range_too_large`
  */
 export async function tallyTypes(
@@ -29,6 +30,7 @@ export async function tallyTypes(
   { ouId, metric, typeKey, spans }: AskedSeries,
   limits: AnalyticsLimits,
   tally: SeriesTally,
+  note: (typeKey: string, second: number) => void = () => undefined,
 ): Promise<void> {
   const [fromMs, toMs] = timeOf(spans);
   const range = secondsBetween(ouId, Math.floor(fromMs / 1_000), Math.ceil(toMs / 1_000));
@@ -41,20 +43,24 @@ export async function tallyTypes(
       .limit(limits.seconds + 1)) {
       seconds += 1;
       if (seconds > limits.seconds) throw tooLarge(`${shown(limits.seconds)} seconds with events`);
-      const startMs = readSecondKey(document._id).second * 1_000;
+      const { second } = readSecondKey(document._id);
+      const startMs = second * 1_000;
       const bucket = placeOf(startMs);
       if (metric === 'events' && bucket >= 0 && bucket === placeOf(startMs + 999)) {
         document.types.forEach((type, index) => {
           const count = document.counts[index] ?? 0;
-          if (count > 0 && (typeKey === null || type === typeKey)) tally.add(type, bucket, '', count);
+          if (count === 0 || (typeKey !== null && type !== typeKey)) return;
+          tally.add(type, bucket, '', count);
+          note(type, second);
         });
         continue;
       }
       events += document.count;
       if (events > limits.eventsOfLeads) throw tooLarge(`${shown(limits.eventsOfLeads)} events`);
       visitEvents(document, (type, timeMs, lead) => {
-        if (timeMs >= fromMs && timeMs < toMs && (typeKey === null || type === typeKey))
-          tally.add(type, placeOf(timeMs), lead);
+        if (timeMs < fromMs || timeMs >= toMs || (typeKey !== null && type !== typeKey)) return;
+        tally.add(type, placeOf(timeMs), lead);
+        note(type, second);
       });
     }
   });
@@ -95,7 +101,8 @@ export async function tallyMetadata(
   }
 }
 
-function timeOf(spans: AskedSeries['spans']): [fromMs: number, toMs: number] {
+/** The time of all spans together, the end exclusive. */
+export function timeOf(spans: AskedSeries['spans']): [fromMs: number, toMs: number] {
   return [Date.parse(spans[0].from), Date.parse((spans.at(-1) ?? spans[0]).at) + 1];
 }
 
@@ -115,9 +122,10 @@ function spanFinder(spans: readonly TimeSpan[]): (timeMs: number) => number {
 
 const shown = (count: number) => count.toLocaleString('en');
 
-function tooLarge(what: string): ProblemError {
+/** The refusal of a time that holds too much. @param what such as `10 events` */
+export function tooLarge(what: string): ProblemError {
   return problem(
     'range_too_large',
-    `There are more than ${what} in this time. Ask for a shorter time with from and to, or for one event_type.`,
+    `There are more than ${what} in this time. Ask for a shorter time with from and to, or for one event_type with GET /events-analytics.`,
   );
 }

@@ -1,7 +1,7 @@
 // The stored form of dropped repeats and refused aliases: one document for each record on the log, with the counts of one batch in
-// one partition.
+// one partition, and counters of each OU by time.
 import type { records } from '@lead-scoring/contracts';
-import { defineCollection } from '@lead-scoring/read-model';
+import { defineCollection, type Binary, type GuardedDocument } from '@lead-scoring/read-model';
 
 export interface DroppedRepeatsDocument {
   /** See `documentId`. */
@@ -28,6 +28,17 @@ export const refusedAliases = defineCollection<RefusedAliasesDocument>({
   name: 'refused_aliases',
   indexes: [{ key: { partition: 1 } }],
 });
+
+/** What came of an OU in a partition, of all time or in a quarter of an hour; `_id` is countId. */
+export interface RepeatCountDocument extends GuardedDocument {
+  _id: Binary;
+  repeats: number;
+  differing: number;
+  /** Aliases that were not linked. */
+  refused: number;
+}
+
+export const repeatCounts = defineCollection<RepeatCountDocument>({ name: 'repeat_counts', indexes: [] });
 
 export function repeatsDocument(
   { ou_id, batch_id, count, differing }: records.RepeatsDropped,

@@ -1,0 +1,109 @@
+// GET /event-stats: how many events of each type there are, and how many repeats were dropped, of batches, of all time and by time.
+import {
+  routeDeclarations,
+  routes,
+  timeSpans,
+  type RequestedTime,
+  type TimeSpan,
+} from '@lead-scoring/contracts';
+import type { ReadModel } from '@lead-scoring/read-model';
+import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { tallyTypes, timeOf, type AnalyticsLimits } from '../analytics/read-events.js';
+import { SeriesTally } from '../analytics/series-tally.js';
+import { loadEventTypes } from '../event-types/queries.js';
+import { repeatsBySpan, repeatsOfAllTime, repeatsOfBatches, sumOf } from '../repeats/queries.js';
+import { neverSeen, seenIn, seenOfAllTime, type SeenSeconds } from './first-and-last.js';
+
+const { analyticsLimits, maximumSeries, maximumTypesListed } = routeDeclarations;
+
+type EventStats = routeDeclarations.EventStats;
+
+export function statsQueries(readModel: ReadModel): BoundQuery[] {
+  return [
+    bindQuery(routes.getEventStats, ({ query, context: { ouId } }): Promise<EventStats> => {
+      const { batch_id, granularity, from, to, timezone } = query;
+      if (batch_id !== undefined) return repeatsOfBatches(readModel, ouId, batch_id.toLowerCase().split(','));
+      if ((granularity ?? from ?? to) === undefined) return statsOfAllTime(readModel, ouId);
+      const latest = new Date().toISOString();
+      return statsByTime(readModel, ouId, { granularity: granularity ?? 'day', from, to, timezone, latest });
+    }),
+  ];
+}
+
+/** @param limits how much one answer takes into account */
+export async function statsOfAllTime(
+  readModel: ReadModel,
+  ouId: string,
+  { seconds, types: typesListed }: { seconds: number; types: number } = {
+    seconds: analyticsLimits.seconds,
+    types: maximumTypesListed,
+  },
+): Promise<EventStats> {
+  const [types, repeats] = await Promise.all([
+    loadEventTypes(readModel, ouId),
+    repeatsOfAllTime(readModel, ouId),
+  ]);
+  const all = [...types.values()].sort(
+    (left, right) => right.count - left.count || (left.key < right.key ? -1 : 1),
+  );
+  const [listed, rest] = [all.slice(0, typesListed), all.slice(typesListed)];
+  const seen = await seenOfAllTime(readModel, ouId, listed, seconds);
+  const counted = (of: typeof all) => of.reduce((sum, { count }) => sum + count, 0);
+  return {
+    ...repeats,
+    events: counted(all),
+    event_types: listed.map(({ key, name, count }) => ({
+      event_type: name,
+      count,
+      ...(seen.get(key) ?? neverSeen),
+    })),
+    other: rest.length === 0 ? null : { event_types: rest.length, count: counted(rest) },
+  };
+}
+
+/** @throws ProblemError 422 `range_too_large` */
+export async function statsByTime(
+  readModel: ReadModel,
+  ouId: string,
+  asked: RequestedTime,
+  limits: AnalyticsLimits = analyticsLimits,
+): Promise<EventStats> {
+  const spans = timeSpans(asked) as [TimeSpan, ...TimeSpan[]];
+  const tally = SeriesTally.of('events', spans.length);
+  const seconds = new Map<string, SeenSeconds>();
+  const [repeats] = await Promise.all([
+    repeatsBySpan(readModel, ouId, spans, limits.quartersWithRepeats),
+    tallyTypes(readModel, { ouId, metric: 'events', typeKey: null, spans }, limits, tally, (type, second) => {
+      const known = seconds.get(type);
+      if (!known) seconds.set(type, { first: second, last: second });
+      else if (second < known.first) known.first = second;
+      else if (second > known.last) known.last = second;
+    }),
+  ]);
+  const { total, totals, series, other } = tally.result(maximumSeries);
+  const shown = new Set(series.map(({ value }) => value));
+  const [types, seen] = await Promise.all([
+    loadEventTypes(readModel, ouId),
+    seenIn(readModel, ouId, new Map([...seconds].filter(([type]) => shown.has(type))), timeOf(spans)),
+  ]);
+  return {
+    ...sumOf(repeats),
+    events: total,
+    event_types: series.map(({ value, total: count, values }) => {
+      const key = value ?? '';
+      return { event_type: types.get(key)?.name ?? key, count, ...(seen.get(key) ?? neverSeen), values };
+    }),
+    other: other && { event_types: other.groups, count: other.total, values: other.values },
+    granularity: asked.granularity,
+    timezone: asked.timezone,
+    from: spans[0].from,
+    to: (spans.at(-1) ?? spans[0]).at,
+    buckets: spans.map(({ label, from, at }, index) => ({
+      label,
+      starts_at: from,
+      at,
+      events: totals[index] ?? 0,
+      ...(repeats[index] ?? sumOf([])),
+    })),
+  };
+}
