@@ -1,7 +1,7 @@
 // Two series of bars side by side over bands of scores: the live rules hollow, the draft filled.
 import { html, type Html } from './html.js';
-import { tenths } from './picture.js';
-import type { Area } from './score-plot.js';
+import { markLines } from './mark-lines.js';
+import { tenths, type Area } from './picture.js';
 
 export interface BarsScale {
   /** At equal distances, the first is 0. */
@@ -29,18 +29,8 @@ export function barsPlot(pairs: readonly BarPair[], { marks, label }: BarsScale,
         return `M${String(x)} ${String(bottom)}v${String(-height)}h${String(tenths(width))}v${String(height)}z`;
       })
       .join('');
-  return html`${marks.map(
-      (mark) =>
-        html`<line
-            class="${mark === 0 ? 'zero' : 'grid'}"
-            x1="${left}"
-            x2="${right}"
-            y1="${y(mark)}"
-            y2="${y(mark)}"
-          /><text class="dim" x="${left - 8}" y="${y(mark)}" dy=".35em" font-size="12" text-anchor="end"
-            >${label(mark)}</text
-          >`,
-    )} <path class="live" d="${bars(0)}" fill-opacity=".25" stroke-width="1.5" /><path
+  return html`${markLines({ marks, y, label }, area)}
+    <path class="live" d="${bars(0)}" fill-opacity=".25" stroke-width="1.5" /><path
       class="dot"
       d="${bars(1)}"
     />`;

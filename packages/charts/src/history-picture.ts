@@ -5,7 +5,7 @@ import { historyInWords, historyTitle, movesOf } from './history-words.js';
 import { html, type Child, type Html } from './html.js';
 import { movesPlot } from './moves-plot.js';
 import { safeColour } from './palette.js';
-import { renderPicture } from './picture.js';
+import { renderPicture, type Area } from './picture.js';
 import { fitted, roughWidth } from './rough-width.js';
 import {
   boundsInWords,
@@ -15,7 +15,7 @@ import {
   shortRangeOfLabels,
   type DrawnHistory,
 } from './score-history.js';
-import { scorePlot, type Area } from './score-plot.js';
+import { scorePlot } from './score-plot.js';
 import { clip, isolated, numberInWords, withSign } from './words.js';
 
 const longestName = 120;

@@ -1,8 +1,7 @@
 // The points that were added and taken away in each hour or day, as bars on a common zero line.
 import { html, type Html } from './html.js';
-import { tenths } from './picture.js';
+import { tenths, type Area } from './picture.js';
 import type { HistoryPoint } from './score-history.js';
-import type { Area } from './score-plot.js';
 import { extremes } from './steps.js';
 import { compactNumber } from './axis.js';
 

@@ -4,6 +4,14 @@ import { createHash } from 'node:crypto';
 import { html, styleElement, textOf, type Html } from './html.js';
 import { palette, type Colours } from './palette.js';
 
+/** A rectangle of a picture, in pixels. */
+export interface Area {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
 export interface PictureParts {
   title: string;
   /** Everything that the picture shows, in words. */

@@ -1,7 +1,6 @@
 // ROC curves of live rules and of a draft over the diagonal that chance gives.
 import { html, type Html } from './html.js';
-import { tenths } from './picture.js';
-import type { Area } from './score-plot.js';
+import { tenths, type Area } from './picture.js';
 import type { DrawnSide } from './what-if-chart.js';
 
 const marks = [0, 0.25, 0.5, 0.75, 1];

@@ -2,17 +2,10 @@
 import { axisMarks, compactNumber } from './axis.js';
 import { html, type Html } from './html.js';
 import { safeColour } from './palette.js';
-import { tenths } from './picture.js';
+import { markLines } from './mark-lines.js';
+import { tenths, type Area } from './picture.js';
 import type { DrawnHistory, HistoryLevel } from './score-history.js';
 import { extremes, stepsPath } from './steps.js';
-
-/** A rectangle of a picture, in pixels. */
-export interface Area {
-  left: number;
-  right: number;
-  top: number;
-  bottom: number;
-}
 
 /** The plot of a history, whose points are at equal distances. */
 export function scorePlot({ score_before, points, levels }: DrawnHistory, area: Area): Html {
@@ -32,18 +25,7 @@ export function scorePlot({ score_before, points, levels }: DrawnHistory, area: 
     ],
     right,
   );
-  return html`${levels.map((level) => band(level, { low, high, y, left, right }))}${marks.map(
-      (mark) =>
-        html`<line
-            class="${mark === 0 ? 'zero' : 'grid'}"
-            x1="${left}"
-            x2="${right}"
-            y1="${y(mark)}"
-            y2="${y(mark)}"
-          /><text class="dim" x="${left - 8}" y="${y(mark)}" dy=".35em" font-size="12" text-anchor="end"
-            >${compactNumber(mark)}</text
-          >`,
-    )}
+  return html`${levels.map((level) => band(level, { low, high, y, left, right }))}${markLines({ marks, y, label: compactNumber }, area)}
     ${levels.length === 0 && html`<path class="area" d="M${left} ${y(0)}V${steps}V${y(0)}z" />`}
     <path class="path" d="M${left} ${steps}" fill="none" stroke-width="2.5" stroke-linejoin="round" />
     <circle class="dot" cx="${right}" cy="${y(scores.at(-1) ?? score_before)}" r="5" stroke-width="2" />`;

@@ -2,10 +2,9 @@
 import { axisMarks, compactNumber } from './axis.js';
 import { barsPlot, type BarPair } from './bars-plot.js';
 import { html, type Html } from './html.js';
-import { renderPicture } from './picture.js';
+import { renderPicture, type Area } from './picture.js';
 import { rocPlot } from './roc-plot.js';
 import { fitted, roughWidth } from './rough-width.js';
-import type { Area } from './score-plot.js';
 import { conversionOf, type DrawnBand, type DrawnWhatIf, type WhatIfChart } from './what-if-chart.js';
 import { areaInWords, bandInWords, whatIfInWords, whatIfTitle, withoutOutcome } from './what-if-words.js';
 import { countInWords } from './words.js';
