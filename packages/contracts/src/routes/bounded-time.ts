@@ -1,6 +1,6 @@
 // Questions about a time that has begun, and that holds so many hours, days, weeks or months and no more.
 import { z } from 'zod';
-import { clockDifferenceMs, inOrder } from '../common.js';
+import { clockDifferenceMs, inOrder, timezoneParameter } from '../common.js';
 import { epochMsIn } from '../vocabulary/local-time.js';
 import type { Granularity } from '../vocabulary/time-spans.js';
 
@@ -34,6 +34,18 @@ function isBounded(
 function hasBegun({ from, timezone }: AskedTime): boolean {
   return from === undefined || epochMsIn(from, timezone) <= Date.now() + clockDifferenceMs;
 }
+
+/** Where the spans of events begin. */
+export const spanTimezone = timezoneParameter
+  .default('UTC')
+  .describe(
+    'Where days, weeks and months begin: a day of a clock change has 23 or 25 hours. A name of the IANA time zone database.',
+  )
+  .meta({ default: 'UTC', example: 'Europe/Berlin' });
+
+/** The refusal of a time with more hours, days, weeks or months. */
+export const tooManySpans = (maximumSpans: number) =>
+  `must be at most ${maximumSpans.toLocaleString('en')} hours, days, weeks or months, as granularity says, before to, which is now by default`;
 
 /** A strict object with `granularity`, `from`, `to` and `timezone`. */
 export const boundedTime = <Shape extends z.ZodRawShape>(

@@ -1,8 +1,8 @@
 // Events and leads by hour, day, week or month, ready to plot.
 import { z } from 'zod';
-import { dayOrMomentParameter, name, text, time, timezoneParameter } from '../common.js';
+import { dayOrMomentParameter, name, text, time } from '../common.js';
 import { defaultSpans } from '../vocabulary/time-spans.js';
-import { boundedTime } from './bounded-time.js';
+import { boundedTime, spanTimezone, tooManySpans } from './bounded-time.js';
 import { minPosition } from './events.js';
 import { defineRoute, viewer } from './route.js';
 
@@ -131,16 +131,11 @@ export const getEventsAnalytics = defineRoute({
         .optional()
         .describe('Ends before this moment. Default now; what is later than now is cut off.')
         .meta({ example: '2026-04-01' }),
-      timezone: timezoneParameter
-        .default('UTC')
-        .describe(
-          'Where days, weeks and months begin: a day of a clock change has 23 or 25 hours. A name of the IANA time zone database.',
-        )
-        .meta({ default: 'UTC', example: 'Europe/Berlin' }),
+      timezone: spanTimezone,
       min_position: minPosition,
     },
     maximumSpans,
-    `must be at most ${maximumSpans.toLocaleString('en')} hours, days, weeks or months, as granularity says, before to, which is now by default`,
+    tooManySpans(maximumSpans),
   ),
   responses: { 200: { description: 'Series', schema: eventsAnalytics } },
   problems: ['range_too_large'],

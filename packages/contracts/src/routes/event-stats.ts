@@ -1,7 +1,7 @@
 // How many events there are of each type, and how many repeats were dropped: of all time, by hour or day, or of batches.
 import { z } from 'zod';
-import { dayOrMomentParameter, id, text, time, timezoneParameter } from '../common.js';
-import { boundedTime } from './bounded-time.js';
+import { dayOrMomentParameter, id, text, time } from '../common.js';
+import { boundedTime, spanTimezone, tooManySpans } from './bounded-time.js';
 import { defaultFromText, maximumSeries, maximumSpans, spanOfTime } from './event-analytics.js';
 import { minPosition } from './events.js';
 import { defineRoute, viewer } from './route.js';
@@ -121,16 +121,11 @@ export const getEventStats = defineRoute({
       to: dayOrMomentParameter
         .optional()
         .describe('Ends before this moment. Default now; what is later than now is cut off.'),
-      timezone: timezoneParameter
-        .default('UTC')
-        .describe(
-          'Where days, weeks and months begin: a day of a clock change has 23 or 25 hours. A name of the IANA time zone database.',
-        )
-        .meta({ default: 'UTC', example: 'Europe/Berlin' }),
+      timezone: spanTimezone,
       min_position: minPosition,
     },
     maximumSpans,
-    `must be at most ${maximumSpans.toLocaleString('en')} hours, days, weeks or months, as granularity says, before to, which is now by default`,
+    tooManySpans(maximumSpans),
   ).refine(
     ({ batch_id, granularity, from, to }) =>
       batch_id === undefined || (granularity ?? from ?? to) === undefined,

@@ -1,6 +1,7 @@
 // The number of aliases that the leads of an OU have claimed in a partition, folded from claims and deletions, so that no batch has
 // to count claims.
-import { BufferedStates, uuidToBinary, WriteBehind, type ReadModel } from '@lead-scoring/read-model';
+import { uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
+import { FoldedCounts } from '../folded-counts.js';
 import { aliasCountId, aliasCounts, type AliasCountDocument } from './documents.js';
 
 /** A number of new claims or, negative, of the claims of a deleted lead. */
@@ -11,26 +12,18 @@ export interface CountChange {
   offset: number;
 }
 
-/** The most OUs whose count is cached; each takes about 200 bytes. */
-const maximumCached = 5_000;
-
 export class AliasCounts {
   /** By OU. */
-  readonly #counts: BufferedStates<AliasCountDocument, AliasCountDocument>;
-  readonly #behind: WriteBehind;
+  readonly #counts: FoldedCounts<AliasCountDocument>;
 
   constructor(
     readModel: Pick<ReadModel, 'collection' | 'engine'>,
     private readonly partition: number,
   ) {
-    this.#counts = new BufferedStates(readModel, {
+    this.#counts = new FoldedCounts(readModel, {
       collection: aliasCounts,
       idOf: (ouId) => aliasCountId(ouId, partition),
-      toState: (document) => document,
-      toDocument: (document) => document,
-      maximumCached,
     });
-    this.#behind = new WriteBehind([this.#counts]);
   }
 
   /** Counts by OU; an OU without claims is absent. */
@@ -43,21 +36,22 @@ export class AliasCounts {
   async fold(changes: readonly CountChange[]): Promise<void> {
     if (changes.length === 0) return;
     const { partition } = this;
-    const counts = await this.#counts.load(changes.map(({ ou_id }) => ou_id));
-    for (const { ou_id, by, offset } of changes) {
-      const last = counts.get(ou_id);
-      // It was folded before a crash.
-      if (last && last.offset >= offset) continue;
-      const count = Math.max(0, (last?.count ?? 0) + by);
-      const _id = aliasCountId(ou_id, partition);
-      const after = { _id, ou: uuidToBinary(ou_id), count, partition, offset };
-      counts.set(ou_id, after);
-      this.#counts.put(ou_id, after);
-    }
-    await this.#behind.write();
+    await this.#counts.fold(
+      changes.map(({ ou_id, by, offset }) => ({
+        key: ou_id,
+        offset,
+        after: (last) => ({
+          _id: aliasCountId(ou_id, partition),
+          ou: uuidToBinary(ou_id),
+          count: Math.max(0, (last?.count ?? 0) + by),
+          partition,
+          offset,
+        }),
+      })),
+    );
   }
 
   forget(): void {
-    this.#behind.forget();
+    this.#counts.forget();
   }
 }

@@ -1,6 +1,7 @@
 // Counts the repeats and refused aliases of an OU, of all time and of each quarter of an hour, so that no read adds up batches.
 import type { records } from '@lead-scoring/contracts';
-import { BufferedStates, WriteBehind, type ReadModel } from '@lead-scoring/read-model';
+import type { ReadModel } from '@lead-scoring/read-model';
+import { FoldedCounts, type CountedChange } from '../folded-counts.js';
 import { allTime, countId, quarterOf } from './count-keys.js';
 import { repeatCounts, type RepeatCountDocument } from './documents.js';
 
@@ -15,54 +16,49 @@ export interface CountedRecord {
   refused: number;
 }
 
-/** The most counters that stay in memory; each takes about 200 bytes. */
-const maximumCached = 5_000;
-
 export class RepeatCounts {
-  /** By `keyOf`. */
-  readonly #counts: BufferedStates<RepeatCountDocument, RepeatCountDocument>;
-  readonly #behind: WriteBehind;
+  /** By OU and quarter of an hour. */
+  readonly #counts: FoldedCounts<RepeatCountDocument>;
 
   constructor(
     readModel: Pick<ReadModel, 'collection' | 'engine'>,
     private readonly partition: number,
   ) {
-    this.#counts = new BufferedStates(readModel, {
+    this.#counts = new FoldedCounts(readModel, {
       collection: repeatCounts,
       idOf: (key) => countId(...counterNamed(key), partition),
-      toState: (document) => document,
-      toDocument: (document) => document,
-      maximumCached,
     });
-    this.#behind = new WriteBehind([this.#counts]);
   }
 
   /** Resolves when the counts are stored. @param counted in the order of the log */
-  async fold(counted: readonly CountedRecord[]): Promise<void> {
-    const { partition } = this;
-    const counts = await this.#counts.load(counted.flatMap(keysOf));
-    for (const one of counted)
-      for (const key of keysOf(one)) {
-        const last = counts.get(key);
-        // It was folded before a crash.
-        if (last && last.offset >= one.offset) continue;
-        const after = {
-          _id: countId(...counterNamed(key), partition),
-          repeats: (last?.repeats ?? 0) + one.repeats,
-          differing: (last?.differing ?? 0) + one.differing,
-          refused: (last?.refused ?? 0) + one.refused,
-          partition,
-          offset: one.offset,
-        };
-        counts.set(key, after);
-        this.#counts.put(key, after);
-      }
-    await this.#behind.write();
+  fold(counted: readonly CountedRecord[]): Promise<void> {
+    return this.#counts.fold(
+      counted.flatMap((record) => keysOf(record).map((key) => changeBy(record, key, this.partition))),
+    );
   }
 
   forget(): void {
-    this.#behind.forget();
+    this.#counts.forget();
   }
+}
+
+function changeBy(
+  { offset, repeats, differing, refused }: CountedRecord,
+  key: string,
+  partition: number,
+): CountedChange<RepeatCountDocument> {
+  return {
+    key,
+    offset,
+    after: (last) => ({
+      _id: countId(...counterNamed(key), partition),
+      repeats: (last?.repeats ?? 0) + repeats,
+      differing: (last?.differing ?? 0) + differing,
+      refused: (last?.refused ?? 0) + refused,
+      partition,
+      offset,
+    }),
+  };
 }
 
 export function countedRepeats(
