@@ -1,20 +1,22 @@
 // The plan of a job that replays the recorded history: so many groups of leads in each partition, up to the ends that the log had when
 // the job began, so that its result is of one moment.
-import type { PartitionScope } from '@lead-scoring/capability';
-import type { records } from '@lead-scoring/contracts';
-import { uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
+import { jobIdOf, type records } from '@lead-scoring/contracts';
+import { endOffsets, type EventLog } from '@lead-scoring/event-log';
+import { offsetToNumber, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
 import { histograms } from '../leads/documents.js';
 import { leadGroup, type HistoryPart } from '../what-if/history.js';
-import { endsOfLog, type StepSources } from '../what-if/replay-group.js';
+import type { StepSources } from '../what-if/replay-group.js';
+
+/** The same for every kind of job that reads the recorded history: one at a time in an OU, in steps beside the log. */
+export const besideLog = {
+  isExclusive: true,
+  isBesideLog: true,
+  startedResult: ({ job_id }: { job_id: string }) => ({ job_id: jobIdOf('scoring', job_id) }),
+} as const;
 
 export interface ReplayDependencies extends StepSources {
   /** Leads of which a step keeps the state; some 3 KB each. Default 20,000. */
   readonly leadsPerStep?: number | undefined;
-}
-
-export interface StepContext extends ReplayDependencies {
-  readonly scope: PartitionScope;
-  readonly signal: AbortSignal;
 }
 
 interface ReplayingJob {
@@ -24,6 +26,18 @@ interface ReplayingJob {
 }
 
 const defaultLeadsPerStep = 20_000;
+
+/** The ends of the log when a job begins, by partition: its result is of one moment. */
+export async function endsOfLog(log: EventLog): Promise<HistoryPart['ends'][]> {
+  const [ingest, scoring] = await Promise.all([
+    endOffsets(log, 'ingest.events'),
+    endOffsets(log, 'scoring.events'),
+  ]);
+  return ingest.map(({ partition, offset }) => ({
+    ingest_end: offsetToNumber(offset),
+    scoring_end: offsetToNumber(scoring.find((one) => one.partition === partition)?.offset ?? 0n),
+  }));
+}
 
 /** @returns the plan, and the records that are to be read */
 export async function planOf(

@@ -1,11 +1,11 @@
 // The rescoring job: what the rules of now make of the recorded history, beside what is recorded. So far it only says what would change.
 import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-scoring/capability';
-import { jobIdOf, records, type JsonValue } from '@lead-scoring/contracts';
+import { records, type JsonValue } from '@lead-scoring/contracts';
 import { loadOne } from '../configuration/queries.js';
-import { plannedStep, planOf, type ReplayDependencies, type StepContext } from '../jobs/replay-plan.js';
+import { besideLog, plannedStep, planOf, type ReplayDependencies } from '../jobs/replay-plan.js';
 import { joinedJson } from '../what-if/found-model.js';
 import { readCauses, readDecisions } from '../what-if/history.js';
-import { configurationAt } from '../what-if/replay-group.js';
+import { configurationAt, type StepContext } from '../what-if/replay-group.js';
 import { GroupRescoring } from './rescored-model.js';
 
 type Work = records.RescoringWork;
@@ -15,12 +15,10 @@ export function rescoring(dependencies: ReplayDependencies): JobKind<typeof reco
   return {
     name: 'rescoring',
     command: records.startRescoring,
-    isExclusive: true,
-    isBesideLog: true,
+    ...besideLog,
     begin: (start, scope) => begin(start, scope, dependencies),
     step: (job, scope, signal) => takeStep(job, { ...dependencies, scope, signal }),
     joined: ({ found }, more) => joinedJson(found, more),
-    startedResult: ({ job_id }) => ({ job_id: jobIdOf('scoring', job_id) }),
   };
 }
 

@@ -1,10 +1,10 @@
 // The job that suggests rules. It reads the log three times, each time a partition a step: for the traits that many leads have; for the
 // chosen traits of each lead; and, when rules are suggested, for the scores that they give the leads that were held out.
 import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-scoring/capability';
-import { jobIdOf, records, type JsonValue } from '@lead-scoring/contracts';
+import { records, type JsonValue } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { loadOne } from '../configuration/queries.js';
-import { leadsByPartition } from '../jobs/replay-plan.js';
+import { besideLog, endsOfLog, leadsByPartition } from '../jobs/replay-plan.js';
 import { compileRules } from '../scores/rule-model.js';
 import { alwaysInForce, draftOf, type DraftDecision } from '../what-if/draft-model.js';
 import { foundIn } from '../what-if/found-model.js';
@@ -12,10 +12,10 @@ import { readCauses, type HistoryPart } from '../what-if/history.js';
 import { PointTally } from '../what-if/reasons-model.js';
 import {
   configurationAt,
-  endsOfLog,
   rangeOf,
   readOutcomes,
   replayed,
+  type StepContext,
   type StepSources,
 } from '../what-if/replay-group.js';
 import { joinedFound } from './found-model.js';
@@ -33,12 +33,10 @@ export function suggestion(sources: StepSources): JobKind<typeof records.startSu
   return {
     name: 'suggestion',
     command: records.startSuggestion,
-    isExclusive: true,
-    isBesideLog: true,
+    ...besideLog,
     begin: (start, scope) => begin(start, scope, sources),
     step: (job, scope, signal) => takeStep(job, { ...sources, scope, signal }),
     joined: (job, found) => joinedFound(foundBy(job), found as unknown as Found) as unknown as JsonValue,
-    startedResult: ({ job_id }) => ({ job_id: jobIdOf('scoring', job_id) }),
   };
 }
 
@@ -102,11 +100,6 @@ function placeAfter({ phase, partition }: Place, { partitions }: Work): Place | 
   if (partition + 1 < partitions.length) return { phase, partition: partition + 1 };
   const next = phases[phases.indexOf(phase) + 1];
   return next ? { phase: next, partition: 0 } : null;
-}
-
-interface StepContext extends StepSources {
-  readonly scope: PartitionScope;
-  readonly signal: AbortSignal;
 }
 
 async function takeStep(job: SuggestionJob, context: StepContext): Promise<JobStep> {

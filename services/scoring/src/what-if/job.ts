@@ -1,20 +1,20 @@
 // The what-if job. It begins with the ends of the log, so that its result is of one moment. A step is the history of one group of leads in
 // one partition. Nothing of a live score is touched.
 import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-scoring/capability';
-import { jobIdOf, records, type JsonValue } from '@lead-scoring/contracts';
+import { records, type JsonValue } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { loadOne } from '../configuration/queries.js';
 import {
+  besideLog,
   plannedStep,
   planOf,
   type PlannedStep,
   type ReplayDependencies,
-  type StepContext,
 } from '../jobs/replay-plan.js';
 import { alwaysInForce, draftOf } from './draft-model.js';
 import { foundIn, joinedJson } from './found-model.js';
 import { PointTally } from './reasons-model.js';
-import { configurationAt, rangeOf, readOutcomes, replayed } from './replay-group.js';
+import { configurationAt, rangeOf, readOutcomes, replayed, type StepContext } from './replay-group.js';
 import type { Sides } from './replay-model.js';
 
 type Work = records.WhatIfWork;
@@ -24,12 +24,10 @@ export function whatIf(dependencies: ReplayDependencies): JobKind<typeof records
   return {
     name: 'what-if',
     command: records.startWhatIf,
-    isExclusive: true,
-    isBesideLog: true,
+    ...besideLog,
     begin: (start, scope) => begin(start, scope, dependencies),
     step: (job, scope, signal) => takeStep(job, { ...dependencies, scope, signal }),
     joined: ({ found }, more) => joinedJson(found, more),
-    startedResult: ({ job_id }) => ({ job_id: jobIdOf('scoring', job_id) }),
   };
 }
 

@@ -1,8 +1,7 @@
 // Reads the recorded history of a group of leads, and replays it by two configurations: what the steps of scoring's jobs share.
 import type { PartitionScope } from '@lead-scoring/capability';
 import type { records } from '@lead-scoring/contracts';
-import { endOffsets, type EventLog } from '@lead-scoring/event-log';
-import { offsetToNumber } from '@lead-scoring/read-model';
+import type { EventLog } from '@lead-scoring/event-log';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { configurationOfVersion } from '../configuration-changes/documents.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
@@ -19,22 +18,16 @@ export interface StepSources {
   readonly configurations: () => PublishedConfigurations;
 }
 
-/** The ends of the log when a job begins, by partition: its result is of one moment. */
-export async function endsOfLog(log: EventLog): Promise<HistoryPart['ends'][]> {
-  const [ingest, scoring] = await Promise.all([
-    endOffsets(log, 'ingest.events'),
-    endOffsets(log, 'scoring.events'),
-  ]);
-  return ingest.map(({ partition, offset }) => ({
-    ingest_end: offsetToNumber(offset),
-    scoring_end: offsetToNumber(scoring.find((one) => one.partition === partition)?.offset ?? 0n),
-  }));
+/** What one step has. */
+export interface StepContext extends StepSources {
+  readonly scope: PartitionScope;
+  readonly signal: AbortSignal;
 }
 
 /** The rules of an OU at a version. */
 export async function configurationAt(
   { ou_id, version }: { readonly ou_id: string; readonly version: number },
-  { configurations, scope }: Pick<StepSources, 'configurations'> & { readonly scope: PartitionScope },
+  { configurations, scope }: Pick<StepContext, 'configurations' | 'scope'>,
 ): Promise<ScoringConfiguration> {
   const now = await loadOne(configurations(), ou_id);
   return now.version === version ? now : configurationOfVersion(scope.readModel, ou_id, version);
