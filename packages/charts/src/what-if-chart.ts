@@ -1,4 +1,4 @@
-// What the pictures of a what-if show: the two sides, live rules and draft.
+// The numbers that the pictures of a what-if show: those of the live rules and those of the draft.
 
 export interface DrawnBand {
   from: number;

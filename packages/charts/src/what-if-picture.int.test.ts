@@ -27,7 +27,7 @@ afterAll(() => pictures.stop());
 
 /** The narrowest picture and the widest for every what-if; the usual one also as it is shown in a page. */
 const widthsOf = (name: string) => (name.startsWith('usual') ? [320, 960, 1_600] : [320, 1_600]);
-/** Places of texts do not depend on colours: what is hard to draw is drawn in one look. */
+/** Places of texts do not depend on colours, so the extreme cases are drawn in one colour scheme. */
 const shown = Object.keys(looks).flatMap((look) =>
   Object.keys(whatIfs)
     .filter((name) => name === 'usual' || look === 'light')

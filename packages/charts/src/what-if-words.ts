@@ -1,4 +1,4 @@
-// What-ifs in words, for readers who hear their pictures.
+// The pictures of a what-if in words, for screen readers.
 import {
   conversionOf,
   whatIfSides,

@@ -1,4 +1,4 @@
-// What the declarations of commands share: the flags, and how an action runs.
+// The flags of all commands, and the types that the declarations of commands share.
 import type { Readable } from 'node:stream';
 import type { AclsFlags } from './acls-command.js';
 import type { ExportFlags } from './export-command.js';

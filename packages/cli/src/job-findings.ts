@@ -1,4 +1,4 @@
-// What jobs have found, as text: the parts that the findings of rescorings, what-ifs and suggestions have in common.
+// The findings of rescorings, what-ifs and suggestions as text: the parts that they have in common.
 import { table } from './output.js';
 
 interface Level {

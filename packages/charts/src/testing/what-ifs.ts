@@ -1,4 +1,4 @@
-// What-ifs for tests of their pictures: a usual one, and ones that are hard to draw.
+// What-ifs for tests of their pictures: a usual one, and some with extreme numbers and names.
 import type { DrawnBand, DrawnSide, DrawnWhatIf } from '../what-if-chart.js';
 
 const bandsOf = (counts: readonly number[], width = 5, first = 0): DrawnBand[] =>

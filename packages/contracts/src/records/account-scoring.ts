@@ -50,7 +50,7 @@ export const setAccountLevels = defineRecord({
 });
 export type SetAccountLevels = PayloadOf<typeof setAccountLevels>;
 
-/** What a merge moves, as of the request: the leads of the source, and the deals that they have named. */
+/** The numbers of leads and deals that a merge moves, as of the request: the leads of the source, and the deals that they have named. */
 const reassigned = {
   leads_reassigned: z.int().min(0),
   deals_reassigned: z.int().min(0),

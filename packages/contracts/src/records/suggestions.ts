@@ -71,7 +71,7 @@ export type SuggestionWork = z.infer<typeof suggestionWork>;
 
 const property = z.strictObject({ field: filterField, value: operand });
 
-/** What a lead has or lacks, and a rule can give points for. */
+/** A trait: a lead has it or lacks it, and a rule can give points for it. */
 const trait = z.union([
   z.strictObject({ rule_id: id }).describe('A rule that there is has matched.'),
   z

@@ -45,7 +45,7 @@ const draft = {
   levels: configurationFile.shape.engagement_levels.describe('All levels of the score. Absent: as they are.'),
   decays: configurationFile.shape.decays.describe('All decay rules. Absent: as they are.'),
 };
-/** What a good lead comes to, in commands and in the work of jobs. */
+/** The outcome that tells good leads from others, in commands and in the work of jobs. */
 export const recordedOutcome = z.union([
   z.strictObject({ event_type: z.string().min(1).max(100) }),
   attributeFilter,

@@ -34,7 +34,7 @@ export const countedMoves = {
   level_changes: count.describe('Leads that would be in another level.'),
 };
 
-/** What moves a lead. */
+/** The reason why a score moves: a rule, a decay rule or a limit. */
 export const reasonOfMove = {
   kind: z
     .enum(['rule', 'decay', 'limit'])

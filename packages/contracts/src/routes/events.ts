@@ -39,7 +39,7 @@ export const storedEvent = z
   .meta({ id: 'Event' });
 export type StoredEvent = z.infer<typeof storedEvent>;
 
-/** What narrows a list of events. */
+/** The filters of a list of events. */
 export const eventFilters = {
   event_type: name(100).optional().describe('Either spelling of the type.'),
   from: timeParameter.optional(),

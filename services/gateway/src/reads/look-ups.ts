@@ -7,13 +7,11 @@ import type { Ask, OwnerAnswer } from './owners.js';
 const { planAccountMerge } = routeDeclarations;
 const { getConfiguration, mergeAccounts, restoreConfiguration } = routes;
 
-type AnswerOf<Schema extends z.ZodType> = z.output<Schema>;
-
-/** What a command's builder gets of its look-up; a route without a look-up has none of these. */
+/** The looked-up parts of a command, for its builder; a route without a look-up has none of them. */
 export interface LookedUp {
-  /** Of a merge of accounts: their keys, and what the merge moves. */
-  accountMerge?: AnswerOf<(typeof planAccountMerge.responses)[200]['schema']>;
-  /** Of a restored configuration: the document of the earlier version. */
+  /** For a merge of accounts: the keys of both, and the numbers of leads and deals that the merge moves. */
+  accountMerge?: z.output<(typeof planAccountMerge.responses)[200]['schema']>;
+  /** For the restoring of a configuration: the document of the earlier version. */
   earlierConfiguration?: records.ConfigurationFile;
 }
 
@@ -47,7 +45,7 @@ export async function lookUp(routeName: string, request: LookUpRequest, ask: Ask
 async function read<Schema extends z.ZodType>(
   schema: Schema,
   answer: OwnerAnswer,
-): Promise<AnswerOf<Schema>> {
+): Promise<z.output<Schema>> {
   const body: unknown = await answer.body.json();
   if (answer.statusCode === 200) return schema.parse(body);
   const { status, code, detail } = problemBody.parse(body);

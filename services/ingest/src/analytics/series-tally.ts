@@ -16,7 +16,7 @@ export interface TalliedSeries {
   other: { groups: number; total: number; values: number[] } | null;
 }
 
-/** What is counted in one bucket. */
+/** The events or leads of one bucket, counted. */
 interface Counted {
   add(lead: string, events: number): void;
   merge(other: this): void;
