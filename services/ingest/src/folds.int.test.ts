@@ -29,6 +29,8 @@ const action = fc.oneof(
         '2026-01-01T11:00:00.100Z',
         '2026-01-01T11:00:00.200Z',
         '2026-01-01T11:00:01.000Z',
+        '2026-01-01T12:20:00.000Z',
+        '2026-02-03T12:00:00.000Z',
       ),
       metadata: fc.dictionary(fc.constantFrom('path', 'plan', 'name'), fc.constant('x')),
     }),

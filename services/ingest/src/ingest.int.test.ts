@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parsePositions } from '@lead-scoring/service';
-import type { routeDeclarations, TimeSpan } from '@lead-scoring/contracts';
+import { routeDeclarations, type TimeSpan } from '@lead-scoring/contracts';
 import { uuidToBinary } from '@lead-scoring/read-model';
 import type { Answer } from '@lead-scoring/testing/service-rig';
 import { aliasCounts } from './aliases/documents.js';
-import { tallyMetadata, tallyTypes } from './analytics/read-events.js';
+import { tallyMetadata } from './analytics/read-events.js';
+import { tallyTypes } from './analytics/read-periods.js';
 import { SeriesTally } from './analytics/series-tally.js';
 import { statsByTime, statsOfAllTime } from './stats/queries.js';
 import { aliasOf, deleteLead, ingest, leadOf, otherOuId, type SentEvent } from './testing/builders.js';
@@ -526,8 +527,95 @@ describe('GET /events-analytics', () => {
       expect([wrong, (await rig.get(`/events-analytics?${wrong}`, { ou })).status]).toEqual([wrong, 400]);
   });
 
+  test('counts by time agree with those of the seconds, in every time zone and with very many types', async () => {
+    const unit = randomUUID();
+    const zones = ['UTC', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'America/St_Johns', 'Africa/Monrovia'];
+    const minute = 60_000;
+    const timesOf = (start: number, step: number) =>
+      Array.from({ length: 60 }, (_, index) => new Date(start + index * step).toISOString());
+    const events = [
+      ...timesOf(Date.UTC(2025, 9, 4), 17 * minute + 77_777),
+      // The spans of Monrovia began within a quarter of an hour.
+      ...timesOf(Date.UTC(1971, 11, 31, 20), 11 * minute),
+    ].map((timestamp, index) => ({ timestamp, event_type: ['Page View', 'Call', 'Email'][index % 3] ?? '' }));
+    const manyTypes = timesOf(Date.UTC(2025, 10, 1), minute).flatMap((timestamp, index) =>
+      ['x', 'y'].map((kind) => ({ timestamp, event_type: `${kind}${String(index)}` })),
+    );
+    const send = (sentEvents: typeof events, name: string) =>
+      rig.take([
+        ingest(
+          sentEvents.map((event) => ({ aliases: [name], lead_id: leadOf(name, unit), ...event })),
+          { ou_id: unit },
+        ),
+      ]);
+    await send(events, 'ada');
+    await send([...events.slice(0, 40), ...manyTypes], 'bob');
+    const compare = async (of: typeof events) => {
+      for (const timezone of zones)
+        for (const [granularity, from, to] of [
+          ['hour', '2025-10-04', '2025-10-06T03:10:07Z'],
+          ['day', '2025-09-30', '2025-11-05'],
+          ['day', '2025-10-04T05:07:30Z', '2025-11-01T00:31:00Z'],
+          ['day', '1971-12-20', '1972-01-10'],
+          ['week', '2025-10-01', '2025-11-10'],
+          ['month', '1971-01-01', '2025-12-01'],
+        ]) {
+          const query = `granularity=${granularity}&from=${from}&to=${to}&timezone=${timezone}`;
+          const { body } = await rig.get(`/events-analytics?${query}`, { ou: unit });
+          const answer = body as unknown as routeDeclarations.EventsAnalytics;
+          const byBucket = answer.buckets.map(
+            ({ starts_at, at }) =>
+              of.filter(({ timestamp }) => timestamp >= starts_at && timestamp <= at).length,
+          );
+          expect([query, answer.totals]).toEqual([query, byBucket]);
+          const calls = of.filter(
+            ({ event_type, timestamp }) => event_type === 'Call' && timestamp >= answer.from,
+          );
+          expect(answer.series.find(({ value }) => value === 'Call')?.total ?? 0).toBe(
+            calls.filter(({ timestamp }) => timestamp <= answer.to).length,
+          );
+        }
+    };
+    await compare([...events, ...events.slice(0, 40), ...manyTypes]);
+    const deletion = deleteLead('bob', {
+      ou_id: unit,
+      lead_id: leadOf('bob', unit),
+      deletion_id: randomUUID(),
+    });
+    expect(await rig.request(deletion)).toEqual({ outcome: 'done' });
+    await compare(events);
+  });
+
+  test('what the counts by time answer needs no seconds, and an edition of before has its seconds read', async () => {
+    const limits = { ...routeDeclarations.analyticsLimits, seconds: 0 };
+    const asked = {
+      ouId: ou,
+      metric: 'events',
+      typeKey: null,
+      spans: [{ from: '2026-03-01T00:00:00.000Z', at: '2026-04-30T23:59:59.999Z', label: '' }],
+    } as const;
+    const tally = SeriesTally.of('events', 1);
+    await tallyTypes(rig.readModel, asked, limits, tally);
+    expect(tally.result(50).total).toBe(sent.length);
+    const before = { ...rig.readModel, editions: { version: () => 1 } as typeof rig.readModel.editions };
+    const refused = expect.objectContaining({ code: 'range_too_large' });
+    await expect(tallyTypes(before, asked, limits, SeriesTally.of('events', 1))).rejects.toEqual(refused);
+    const bySeconds = SeriesTally.of('events', 1);
+    await tallyTypes(before, asked, routeDeclarations.analyticsLimits, bySeconds);
+    expect(bySeconds.result(50)).toEqual(tally.result(50));
+    await expect(
+      tallyTypes(rig.readModel, asked, { ...limits, periods: 0 }, SeriesTally.of('events', 1)),
+    ).rejects.toEqual(refused);
+  });
+
   test('what one answer cannot count is refused with what to narrow', async () => {
-    const small = { seconds: 10, eventsOfLeads: 30, eventsWithMetadata: 50, quartersWithRepeats: 1 };
+    const small = {
+      periods: 2,
+      seconds: 10,
+      eventsOfLeads: 30,
+      eventsWithMetadata: 50,
+      quartersWithRepeats: 1,
+    };
     const narrow = (timestamp: string) =>
       [{ from: '2026-03-27T00:00:00.000Z', at: timestamp, label: '' }] as [TimeSpan];
     const all = narrow('2026-05-01T00:00:00.000Z');
@@ -701,7 +789,13 @@ describe('GET /event-stats', () => {
       other: { event_types: 2, count: 2 },
     });
     const time = { granularity: 'day', timezone: 'UTC', latest: new Date().toISOString() } as const;
-    const limits = { seconds: 100, eventsOfLeads: 100, eventsWithMetadata: 100, quartersWithRepeats: 100 };
+    const limits = {
+      periods: 100,
+      seconds: 100,
+      eventsOfLeads: 100,
+      eventsWithMetadata: 100,
+      quartersWithRepeats: 100,
+    };
     const march = { ...time, from: '2026-03-01', to: '2026-04-01' };
     expect(await statsByTime(rig.readModel, ou, march, limits)).toMatchObject({ events: 4 });
     const refused = { code: 'range_too_large', detail: expect.stringContaining('Ask for a shorter time') };

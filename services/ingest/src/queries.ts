@@ -1,5 +1,5 @@
 // All read routes of the ingest service.
-import type { ReadModel } from '@lead-scoring/read-model';
+import type { EditionedReadModel } from '@lead-scoring/read-model';
 import type { BoundQuery } from '@lead-scoring/service';
 import { analyticsQueries } from './analytics/queries.js';
 import { eventTypeQueries } from './event-types/queries.js';
@@ -10,7 +10,7 @@ import { touchQueries } from './touches/queries.js';
 import { visibilityQueries } from './visibility/queries.js';
 
 export function ingestQueries(
-  readModel: ReadModel,
+  readModel: EditionedReadModel,
   { partitions, positionTimeoutMs }: { partitions: number; positionTimeoutMs: number },
 ): BoundQuery[] {
   return [

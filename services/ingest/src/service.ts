@@ -20,5 +20,7 @@ export function ingestService({ aliasShare = Infinity, knownAliases }: IngestOpt
     maxBytesPerBatch: 8 * 1024 * 1024,
     // Positions of a 202 are translated to positions in ingest.events: see visibility/queries.ts.
     storesEventsEnd: true,
+    // 2: counts by time (`versionWithPeriods`).
+    version: 2,
   });
 }

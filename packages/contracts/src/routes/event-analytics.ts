@@ -15,6 +15,8 @@ export const maximumShownValue = 500;
 
 /** How much one answer takes into account. */
 export const analyticsLimits = {
+  /** Documents with counts of events by time, each of 6 hours or of 8 days in a part of the log. */
+  periods: 50_000,
   /** Documents of seconds, each of which holds the events of a second in a part of the log. */
   seconds: 100_000,
   /** Events of which the leads are told apart. */
@@ -97,7 +99,7 @@ export const getEventsAnalytics = defineRoute({
   summary: 'Events or leads by time and type, or by time and metadata, ready to plot',
   description: [
     'By the times of the events. All numbers are exact: the distinct leads of a day are counted once in it, and once in the total. So leads of several series do not add up to `totals`, nor those of several buckets to `total`.',
-    `What one answer cannot count is refused with 422, and never estimated: more than ${analyticsLimits.eventsWithMetadata.toLocaleString('en')} events by a metadata field, more than ${analyticsLimits.eventsOfLeads.toLocaleString('en')} for leads, or more than ${analyticsLimits.seconds.toLocaleString('en')} seconds with events. Then ask for a shorter time, or for one \`event_type\`.`,
+    `Events by type are counted by the quarter of an hour, so their number does not matter. What one answer cannot count is refused with 422, and never estimated: more than ${analyticsLimits.eventsWithMetadata.toLocaleString('en')} events by a metadata field; for leads more than ${analyticsLimits.eventsOfLeads.toLocaleString('en')} events, or ${analyticsLimits.seconds.toLocaleString('en')} seconds with events. So are events by type in more than ${analyticsLimits.seconds.toLocaleString('en')} seconds that were counted by the second alone: in 6 hours with very many types, and where spans of a time zone of earlier centuries begin within a quarter of an hour. Then ask for a shorter time, or for one \`event_type\`.`,
   ].join('\n\n'),
   query: boundedTime(
     {

@@ -1,15 +1,16 @@
 // GET /events-analytics: events or leads by time and type, or by time and metadata.
 import { eventTypeKey, routeDeclarations, routes, timeSpans, type TimeSpan } from '@lead-scoring/contracts';
-import type { ReadModel } from '@lead-scoring/read-model';
+import type { EditionedReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadEventTypes } from '../event-types/queries.js';
-import { tallyMetadata, tallyTypes, type AnalyticsLimits, type AskedSeries } from './read-events.js';
+import { tallyMetadata, type AnalyticsLimits, type AskedSeries } from './read-events.js';
+import { tallyTypes } from './read-periods.js';
 import { SeriesTally } from './series-tally.js';
 
 const { analyticsLimits, maximumSeries, maximumShownValue } = routeDeclarations;
 
 export function analyticsQueries(
-  readModel: ReadModel,
+  readModel: EditionedReadModel,
   { limits = analyticsLimits, now = () => new Date() }: { limits?: AnalyticsLimits; now?: () => Date } = {},
 ): BoundQuery[] {
   return [

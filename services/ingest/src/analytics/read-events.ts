@@ -1,9 +1,9 @@
 // Reads the events of a time into a tally: by type from the documents of seconds, by metadata from the events themselves. What one
-// answer cannot count is refused.
+// answer cannot count is refused. read-periods.ts counts most events without reading them.
 import { finderOf, placeIn, type routeDeclarations, type TimeSpan } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { problem, type ProblemError } from '@lead-scoring/service';
-import { eventSeconds } from '../events/documents.js';
+import { eventSeconds, type EventSecondDocument } from '../events/documents.js';
 import { readSecondKey, secondsBetween } from '../events/keys.js';
 import { visitEvents } from '../events/seconds.js';
 import { eventsAt } from '../export/events-at.js';
@@ -20,50 +20,73 @@ export interface AskedSeries {
   spans: readonly [TimeSpan, ...TimeSpan[]];
 }
 
-/**
- * Adds the events by the key of their type.
- * @param note called with seconds in which a type has events that are counted, several times with the same one
- * @throws ProblemError 422 `range_too_large`
- */
-export async function tallyTypes(
-  readModel: ReadModel,
-  { ouId, metric, typeKey, spans }: AskedSeries,
-  limits: AnalyticsLimits,
-  tally: SeriesTally,
-  note: (typeKey: string, second: number) => void = () => undefined,
-): Promise<void> {
-  const [fromMs, toMs] = timeOf(spans);
-  const range = secondsBetween(ouId, Math.floor(fromMs / 1_000), Math.ceil(toMs / 1_000));
-  let [seconds, events] = [0, 0];
-  const placeOf = spanFinder(spans);
-  await withClassifiedErrors(async () => {
-    for await (const document of readModel
-      .collection(eventSeconds)
-      .find({ _id: range, ...(typeKey !== null && { types: typeKey }) })
-      .limit(limits.seconds + 1)) {
-      seconds += 1;
-      if (seconds > limits.seconds) throw tooLarge(`${shown(limits.seconds)} seconds with events`);
-      const { second } = readSecondKey(document._id);
-      const startMs = second * 1_000;
-      const bucket = placeOf(startMs);
-      if (metric === 'events' && bucket >= 0 && bucket === placeOf(startMs + 999)) {
-        document.types.forEach((type, index) => {
-          const count = document.counts[index] ?? 0;
-          if (count === 0 || (typeKey !== null && type !== typeKey)) return;
-          tally.add(type, bucket, '', count);
-          note(type, second);
-        });
-        continue;
+/** Milliseconds since 1970, the end exclusive. */
+export type TimeRange = readonly [fromMs: number, toMs: number];
+
+/** Called with times in which a type has events that are counted, several times with the same one. */
+export type NoteTime = (typeKey: string, time: TimeRange) => void;
+
+/** Adds events by the key of their type, from the documents of seconds. One answer has one, which knows how much it has read. */
+export class SecondsTally {
+  readonly #placeOf: (timeMs: number) => number;
+  #seconds = 0;
+  #events = 0;
+
+  constructor(
+    private readonly readModel: ReadModel,
+    private readonly asked: AskedSeries,
+    private readonly limits: AnalyticsLimits,
+    private readonly tally: SeriesTally,
+    private readonly note: NoteTime = () => undefined,
+  ) {
+    this.#placeOf = spanFinder(asked.spans);
+  }
+
+  /**
+   * Adds the events of a part of the time that was asked for.
+   * @throws ProblemError 422 `range_too_large`
+   */
+  async add(range: TimeRange): Promise<void> {
+    const { ouId, typeKey } = this.asked;
+    const [fromMs, toMs] = range;
+    const ids = secondsBetween(ouId, Math.floor(fromMs / 1_000), Math.ceil(toMs / 1_000));
+    await withClassifiedErrors(async () => {
+      for await (const document of this.readModel
+        .collection(eventSeconds)
+        .find({ _id: ids, ...(typeKey !== null && { types: typeKey }) })
+        .limit(this.limits.seconds - this.#seconds + 1)) {
+        this.#seconds += 1;
+        if (this.#seconds > this.limits.seconds)
+          throw tooLarge(`${shown(this.limits.seconds)} seconds with events`);
+        this.#addSecond(document, range);
       }
-      events += document.count;
-      if (events > limits.eventsOfLeads) throw tooLarge(`${shown(limits.eventsOfLeads)} events`);
-      visitEvents(document, (type, timeMs, lead) => {
-        if (timeMs < fromMs || timeMs >= toMs || (typeKey !== null && type !== typeKey)) return;
-        tally.add(type, placeOf(timeMs), lead);
-        note(type, second);
+    });
+  }
+
+  #addSecond(document: EventSecondDocument, [fromMs, toMs]: TimeRange): void {
+    const { asked, tally } = this;
+    const startMs = readSecondKey(document._id).second * 1_000;
+    const second: TimeRange = [startMs, startMs + 1_000];
+    const isCounted = (type: string) => asked.typeKey === null || type === asked.typeKey;
+    const bucket = this.#placeOf(startMs);
+    if (asked.metric === 'events' && bucket >= 0 && bucket === this.#placeOf(startMs + 999)) {
+      document.types.forEach((type, index) => {
+        const count = document.counts[index] ?? 0;
+        if (count === 0 || !isCounted(type)) return;
+        tally.add(type, bucket, '', count);
+        this.note(type, second);
       });
+      return;
     }
-  });
+    this.#events += document.count;
+    if (this.#events > this.limits.eventsOfLeads)
+      throw tooLarge(`${shown(this.limits.eventsOfLeads)} events`);
+    visitEvents(document, (type, timeMs, lead) => {
+      if (timeMs < fromMs || timeMs >= toMs || !isCounted(type)) return;
+      tally.add(type, this.#placeOf(timeMs), lead);
+      this.note(type, second);
+    });
+  }
 }
 
 /**
@@ -102,12 +125,12 @@ export async function tallyMetadata(
 }
 
 /** The time of all spans together, the end exclusive. */
-export function timeOf(spans: AskedSeries['spans']): [fromMs: number, toMs: number] {
+export function timeOf(spans: AskedSeries['spans']): TimeRange {
   return [Date.parse(spans[0].from), Date.parse((spans.at(-1) ?? spans[0]).at) + 1];
 }
 
 /** Finds the span of a moment in milliseconds; -1 where it is in none. Most moments are in the span of the one before. */
-function spanFinder(spans: readonly TimeSpan[]): (timeMs: number) => number {
+export function spanFinder(spans: readonly TimeSpan[]): (timeMs: number) => number {
   const edges = spans.map(({ from, at }) => ({ from: Date.parse(from), at: Date.parse(at) }));
   let last = 0;
   return (timeMs) => {
@@ -120,7 +143,7 @@ function spanFinder(spans: readonly TimeSpan[]): (timeMs: number) => number {
   };
 }
 
-const shown = (count: number) => count.toLocaleString('en');
+export const shown = (count: number) => count.toLocaleString('en');
 
 /** The refusal of a time that holds too much. @param what such as `10 events` */
 export function tooLarge(what: string): ProblemError {

@@ -1,9 +1,11 @@
 // The event store as one projection with several classes: the records of each lead, the order of events by time, statistics of event
-// types, and deletions of leads. They are one projection because the deletion of a lead changes all of them in an order that keeps
-// a crash at any point harmless: see `LeadDeletions`.
+// types, counts by time, and deletions of leads. They are one projection because the deletion of a lead changes all of them in an order
+// that keeps a crash at any point harmless: see `LeadDeletions`.
 import { projection, type OpenCapability, type PartitionScope } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { isRecord, type FoldedRecord } from '@lead-scoring/event-log';
+import { eventPeriods } from '../analytics/documents.js';
+import { EventPeriods } from '../analytics/event-periods.js';
 import { eventTypes } from '../event-types/documents.js';
 import { EventTypeStatistics } from '../event-types/statistics.js';
 import { deletions, eventRecords, eventSeconds, knownEvents } from './documents.js';
@@ -20,7 +22,7 @@ export const eventStore = projection({
     EventsRemembered: records.eventsRemembered,
     LeadDeleted: records.leadDeleted,
   },
-  collections: [eventRecords, eventSeconds, knownEvents, eventTypes, deletions],
+  collections: [eventRecords, eventSeconds, knownEvents, eventTypes, eventPeriods, deletions],
   open: (scope) => new EventStore(scope),
 });
 
@@ -34,6 +36,7 @@ class EventStore implements OpenCapability {
       records: new RecordStore(readModel, partition, values),
       time: new OrderOfTime(readModel, partition, values),
       statistics: new EventTypeStatistics(readModel, partition, values),
+      periods: new EventPeriods(readModel, partition, values),
     };
     this.#deletions = new LeadDeletions(readModel, partition, this.#folds, values);
   }
@@ -43,10 +46,15 @@ class EventStore implements OpenCapability {
   }
 
   async #foldSection({ ingested, others, deleted }: Section): Promise<void> {
-    const { records: store, time, statistics } = this.#folds;
+    const { records: store, time, statistics, periods } = this.#folds;
     if (ingested.length > 0) {
       const deletedNext = new Set(deleted.map(({ payload }) => payload.lead_id));
-      await Promise.all([store.fold(ingested, deletedNext), time.fold(ingested), statistics.fold(ingested)]);
+      await Promise.all([
+        store.fold(ingested, deletedNext),
+        time.fold(ingested),
+        statistics.fold(ingested),
+        periods.fold(ingested),
+      ]);
     }
     if (others.length > 0)
       await store.remember(
@@ -59,5 +67,6 @@ class EventStore implements OpenCapability {
   forget(): void {
     this.#folds.time.forget();
     this.#folds.statistics.forget();
+    this.#folds.periods.forget();
   }
 }

@@ -5,8 +5,8 @@ import {
   type GuardedWriter,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { CountedQuarters, type CountedRecord, type EventPeriods } from '../analytics/event-periods.js';
 import { LeadShares, type DeletedShares, type EventTypeStatistics } from '../event-types/statistics.js';
-import type { EventTypeShare } from '../event-types/fold.js';
 import { deletionDocument, deletions } from './documents.js';
 import type { OrderOfTime } from './order-of-time.js';
 import type { RecordStore } from './record-store.js';
@@ -18,7 +18,11 @@ export interface EventFolds {
   readonly records: RecordStore;
   readonly time: OrderOfTime;
   readonly statistics: EventTypeStatistics;
+  readonly periods: EventPeriods;
 }
+
+/** What a deleted lead's events have added to the statistics of types and to the counts by time. */
+type DeletedCounts = DeletedShares & CountedRecord;
 
 export class LeadDeletions {
   readonly #stored;
@@ -35,20 +39,17 @@ export class LeadDeletions {
   }
 
   /**
-   * Changes first the statistics, which need the lead's events, then the order of time, then the records, from which the events are
+   * Changes first the statistics and the counts by time, which need the lead's events, then the order of time, then the records, from which the events are
    * read: after a crash at any point, folding again has the same result.
    * @param ingested the events of the same section, just before the deletions
    */
   async fold(deleted: readonly DeletedLead[], ingested: readonly FoldedEvents[]): Promise<void> {
     const ingestedOf = (leadId: string) => ingested.filter(({ payload }) => payload.lead_id === leadId);
-    const { records, time, statistics } = this.folds;
-    const subtracted: DeletedShares[] = [];
+    const { records, time, statistics, periods } = this.folds;
+    const subtracted: DeletedCounts[] = [];
     for (const first of firstOfEach(deleted))
-      subtracted.push({
-        offset: first.offset,
-        shares: await this.#sharesOf(first, ingestedOf(first.payload.lead_id)),
-      });
-    await statistics.subtract(subtracted);
+      subtracted.push(await this.#countsOf(first, ingestedOf(first.payload.lead_id)));
+    await Promise.all([statistics.subtract(subtracted), periods.subtract(subtracted)]);
     for (const { payload, offset } of deleted) {
       const { lead_id } = payload;
       await time.remove(ingestedOf(lead_id), offset);
@@ -60,22 +61,27 @@ export class LeadDeletions {
     );
   }
 
-  /** The shares that a deleted lead's events have added to the statistics, including the events just before the deletion. */
-  async #sharesOf(
+  /** What a deleted lead's events have added, including the events just before the deletion. */
+  async #countsOf(
     { payload: { ou_id, lead_id }, offset: end }: DeletedLead,
     justIngested: readonly FoldedEvents[],
-  ): Promise<EventTypeShare[]> {
-    const sum = new LeadShares(ou_id, this.values);
+  ): Promise<DeletedCounts> {
+    const shares = new LeadShares(ou_id, this.values);
+    const quarters = new CountedQuarters(ou_id, this.values);
+    const add = (payload: FoldedEvents['payload']) => {
+      shares.add(payload);
+      quarters.add(payload);
+    };
     const added = new Set<number>();
     for (const { payload, offset } of justIngested) {
-      sum.add(payload);
+      add(payload);
       added.add(offset);
     }
     await withClassifiedErrors(async () => {
       for await (const { payload, offset } of this.folds.records.before(lead_id, end))
-        if (!added.has(offset)) sum.add(payload);
+        if (!added.has(offset)) add(payload);
     });
-    return sum.shares();
+    return { offset: end, shares: shares.shares(), quarters: quarters.counted() };
   }
 }
 

@@ -118,22 +118,41 @@ async function nextSeconds(
   readModel: ReadModel,
   ouId: string,
   types: ReadonlyMap<string, SeenSeconds>,
-  direction: 'later' | 'earlier',
+  direction: Direction,
   limit: number,
 ): Promise<ReadonlyMap<string, number>> {
-  const found = new Map<string, number>();
-  if (types.size === 0) return found;
+  if (types.size === 0) return new Map();
   const known = [...types.values()];
   const range =
     direction === 'later'
       ? secondsBetween(ouId, Math.min(...known.map(({ first }) => first)), null)
       : secondsBetween(ouId, null, Math.max(...known.map(({ last }) => last)) + 1);
+  return (await searchSeconds(readModel, range, new Set(types.keys()), direction, limit)).found;
+}
+
+/** later: in the order of time. */
+export type Direction = 'later' | 'earlier';
+
+/**
+ * The first second, in the direction, in which each type has an event.
+ * @param limit the most documents of seconds to read
+ */
+export async function searchSeconds(
+  readModel: ReadModel,
+  range: ReturnType<typeof secondsBetween>,
+  types: ReadonlySet<string>,
+  direction: Direction,
+  limit: number,
+): Promise<{ found: Map<string, number>; read: number }> {
+  const found = new Map<string, number>();
+  let read = 0;
   await withClassifiedErrors(async () => {
     for await (const { _id, types: inSecond, counts } of readModel
       .collection(eventSeconds)
       .find({ _id: range }, { projection: { types: 1, counts: 1 } })
       .sort({ _id: direction === 'later' ? 1 : -1 })
       .limit(limit)) {
+      read += 1;
       inSecond.forEach((type, index) => {
         if ((counts[index] ?? 0) > 0 && types.has(type) && !found.has(type))
           found.set(type, readSecondKey(_id).second);
@@ -141,7 +160,7 @@ async function nextSeconds(
       if (found.size === types.size) break;
     }
   });
-  return found;
+  return { found, read };
 }
 
 const secondOf = (time: string) => Math.floor(Date.parse(time) / 1_000);

@@ -6,19 +6,21 @@ import {
   type RequestedTime,
   type TimeSpan,
 } from '@lead-scoring/contracts';
-import type { ReadModel } from '@lead-scoring/read-model';
+import type { EditionedReadModel, ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
-import { tallyTypes, timeOf, type AnalyticsLimits } from '../analytics/read-events.js';
+import { timeOf, type AnalyticsLimits } from '../analytics/read-events.js';
+import { tallyTypes } from '../analytics/read-periods.js';
 import { SeriesTally } from '../analytics/series-tally.js';
 import { loadEventTypes } from '../event-types/queries.js';
 import { repeatsBySpan, repeatsOfAllTime, repeatsOfBatches, sumOf } from '../repeats/queries.js';
-import { neverSeen, seenIn, seenOfAllTime, type SeenSeconds } from './first-and-last.js';
+import { neverSeen, seenIn, seenOfAllTime } from './first-and-last.js';
+import { secondsWithin, type SeenTimesOfType } from './narrowed-times.js';
 
 const { analyticsLimits, maximumSeries, maximumTypesListed } = routeDeclarations;
 
 type EventStats = routeDeclarations.EventStats;
 
-export function statsQueries(readModel: ReadModel): BoundQuery[] {
+export function statsQueries(readModel: EditionedReadModel): BoundQuery[] {
   return [
     bindQuery(routes.getEventStats, ({ query, context: { ouId } }): Promise<EventStats> => {
       const { batch_id, granularity, from, to, timezone } = query;
@@ -63,29 +65,30 @@ export async function statsOfAllTime(
 
 /** @throws ProblemError 422 `range_too_large` */
 export async function statsByTime(
-  readModel: ReadModel,
+  readModel: EditionedReadModel,
   ouId: string,
   asked: RequestedTime,
   limits: AnalyticsLimits = analyticsLimits,
 ): Promise<EventStats> {
   const spans = timeSpans(asked) as [TimeSpan, ...TimeSpan[]];
   const tally = SeriesTally.of('events', spans.length);
-  const seconds = new Map<string, SeenSeconds>();
+  const times = new Map<string, SeenTimesOfType>();
   const [repeats] = await Promise.all([
     repeatsBySpan(readModel, ouId, spans, limits.quartersWithRepeats),
-    tallyTypes(readModel, { ouId, metric: 'events', typeKey: null, spans }, limits, tally, (type, second) => {
-      const known = seconds.get(type);
-      if (!known) seconds.set(type, { first: second, last: second });
-      else if (second < known.first) known.first = second;
-      else if (second > known.last) known.last = second;
+    tallyTypes(readModel, { ouId, metric: 'events', typeKey: null, spans }, limits, tally, (type, time) => {
+      const known = times.get(type);
+      if (!known) times.set(type, { first: time, last: time });
+      else if (time[0] < known.first[0]) known.first = time;
+      else if (time[0] > known.last[0]) known.last = time;
     }),
   ]);
   const { total, totals, series, other } = tally.result(maximumSeries);
   const shown = new Set(series.map(({ value }) => value));
-  const [types, seen] = await Promise.all([
+  const [types, seconds] = await Promise.all([
     loadEventTypes(readModel, ouId),
-    seenIn(readModel, ouId, new Map([...seconds].filter(([type]) => shown.has(type))), timeOf(spans)),
+    secondsWithin(readModel, ouId, new Map([...times].filter(([type]) => shown.has(type))), limits.seconds),
   ]);
+  const seen = await seenIn(readModel, ouId, seconds, timeOf(spans));
   return {
     ...sumOf(repeats),
     events: total,

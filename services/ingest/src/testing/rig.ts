@@ -43,7 +43,8 @@ export async function startRig({
     partitions,
   });
   const { log, readModel, logger, onFatal } = rig;
-  await rig.serve(ingestQueries(await reads(readModel, logger), { partitions, positionTimeoutMs: 2_000 }));
+  const read = { ...(await reads(readModel, logger)), editions: readModel.editions };
+  await rig.serve(ingestQueries(read, { partitions, positionTimeoutMs: 2_000 }));
 
   const startProcessor = () => rig.run(createServiceProcessor(log, service, { readModel, logger, onFatal }));
 
