@@ -6,6 +6,7 @@ import { MongoClient } from 'mongodb';
 import { measureAccepting } from './accepting.js';
 import { measureCapacity } from './capacity.js';
 import { capacityPlot, capacityPlotFile } from './capacity-plot.js';
+import { measureAnalytics } from './analytics.js';
 import { measureDecay } from './decay.js';
 import { startLoadGenerator, type LoadGenerator } from './load/load-generator.js';
 import { describeMachine } from './machine.js';
@@ -55,6 +56,7 @@ const fullSizes = {
     dueAfterMs: 60_000,
     live: { leads: 5_000, eventsPerSecond: 2_000 },
   },
+  analytics: { leads: 20_000, events: 1_000_000, forMs: 5_000, atLeast: 200 },
 };
 
 const quickSizes: typeof fullSizes = {
@@ -82,6 +84,7 @@ const quickSizes: typeof fullSizes = {
     dueAfterMs: 10_000,
     live: { leads: 500, eventsPerSecond: 500 },
   },
+  analytics: { leads: 500, events: 5_000, forMs: 500, atLeast: 20 },
 };
 
 /**
@@ -186,6 +189,10 @@ async function measureParts(
   if (parts.includes('g')) {
     say('(g) Decay');
     results.decay = await measureDecay(endpoints, generator, sizes.decay, rounds, say);
+  }
+  if (parts.includes('h')) {
+    say('(h) Analytics');
+    results.analytics = await measureAnalytics(endpoints, generator, sizes.analytics, say);
   }
 }
 

@@ -29,7 +29,7 @@ export interface QueryResult {
   kinds: { name: string; quiet: Latencies; loaded: Latencies }[];
 }
 
-interface QueryKind {
+export interface QueryKind {
   name: string;
   /** The path of the nth read; a kind that reads single leads or pages reads a different one each time. */
   path: (number: number) => string;
@@ -68,7 +68,7 @@ export async function measureQueries(
       const reads = { target: system.target, connections: quietConnections, forMs, atLeast };
       const latencies = await measureReads(generator, kind, reads);
       quiet.push(latencies);
-      say(`  quiet, ${kind.name}: ${describe(latencies)}`);
+      say(`  quiet, ${kind.name}: ${describeLatencies(latencies)}`);
     }
     const result: QueryResult = { leads, events, filledPerSecond, backgroundEventsPerSecond, kinds: [] };
     for (const [index, kind] of kinds.entries()) {
@@ -83,7 +83,7 @@ export async function measureQueries(
       const reads = { target: system.target, connections: loadedConnections, forMs, atLeast: 1 };
       const loaded = await measureReads(generator, kind, reads);
       await load;
-      say(`  under load, ${kind.name}: ${describe(loaded)}`);
+      say(`  under load, ${kind.name}: ${describeLatencies(loaded)}`);
       const before = quiet[index];
       if (before) result.kinds.push({ name: kind.name, quiet: before, loaded });
     }
@@ -98,7 +98,7 @@ export async function measureQueries(
  * Sends the plan's events, and waits until all can be read.
  * @returns events a second
  */
-async function fill(
+export async function fill(
   { target, readable }: RunningScoringContender,
   generator: LoadGenerator,
   plan: WorkloadPlan,
@@ -114,7 +114,7 @@ async function fill(
 }
 
 /** Measures reads of one kind, after a warm-up of reads that do not count. */
-async function measureReads(
+export async function measureReads(
   generator: LoadGenerator,
   kind: QueryKind,
   { target, connections, forMs, atLeast }: Omit<Read, 'do' | 'paths'>,
@@ -182,6 +182,6 @@ async function checkScores(target: Target, ouId: string, workload: Workload): Pr
   }
 }
 
-function describe({ count, p50, p99, max }: Latencies): string {
+export function describeLatencies({ count, p50, p99, max }: Latencies): string {
   return `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, at most ${max.toFixed(1)} ms (${count} reads)`;
 }

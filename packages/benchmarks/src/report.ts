@@ -1,5 +1,7 @@
 // The results as tables: medians over rounds, and ratios of contenders of the same round.
 import type { AcceptingResult } from './accepting.js';
+import type { AnalyticsResult } from './analytics.js';
+import { analyticsSection } from './analytics-report.js';
 import { capacityLimitsMs, nameOfCell, type CapacityResult, type CapacityRound } from './capacity.js';
 import { capacityPlotFile } from './capacity-plot.js';
 import type { DecayResult } from './decay.js';
@@ -27,6 +29,7 @@ export interface Results {
   capacity?: CapacityResult;
   rules?: RulesResult;
   decay?: DecayResult;
+  analytics?: AnalyticsResult;
 }
 
 const goals = {
@@ -64,6 +67,7 @@ export function reportOf(results: Results): string {
     ...datedSection(results, results.capacity ? capacitySection(results.capacity) : []),
     ...datedSection(results, results.rules ? rulesSection(results.rules) : []),
     ...datedSection(results, results.decay ? decaySection(results.decay) : []),
+    ...datedSection(results, results.analytics ? analyticsSection(results.analytics) : []),
   ].join('\n');
 }
 
@@ -94,7 +98,7 @@ export function withPartsOf(other: string, report: string): string | null {
 
 /** The text before the first part, and then each part. */
 function partsOf(report: string): string[] {
-  return report.split(/^(?=## \([a-g]\) )/m);
+  return report.split(/^(?=## \([a-h]\) )/m);
 }
 
 /** The name of a part: `## (a)`. */
