@@ -2,6 +2,8 @@
 export { compactNumber, percent } from './axis.js';
 export { courseInWords } from './course-words.js';
 export { renderScoreHistory } from './history-picture.js';
+export type { DrawnSeries } from './event-series.js';
+export { renderSeries } from './event-series-picture.js';
 export { html, styleElement, textOf, type Child, type Html } from './html.js';
 export { customProperties, palette, safeColour } from './palette.js';
 export { pictureHeaders } from './picture.js';

@@ -114,7 +114,7 @@ export function bindQuery<const Route extends QueryRoute>(
   route: Route,
   handler: (
     input: QueryInput<Route>,
-  ) => Promise<QueryResult<Route> | VersionedAnswer<QueryResult<Route>> | StreamedAnswer>,
+  ) => Promise<QueryResult<Route> | VersionedAnswer<QueryResult<Route>> | RenderedAnswer | StreamedAnswer>,
 ): BoundQuery {
   return {
     route,
@@ -264,7 +264,7 @@ function literalFirst(routes: readonly BoundQuery[]): BoundQuery[] {
 }
 
 function serve(bound: BoundQuery, internalSecret: string, checkAnswers: boolean): RequestHandler {
-  const declared = bound.route.responses[200]?.schema;
+  const { schema: declared, alsoAs } = bound.route.responses[200] ?? {};
   return async (req, res) => {
     const { method, originalUrl: target } = req;
     const header = req.get(internalAuthorizationHeader);
@@ -272,6 +272,7 @@ function serve(bound: BoundQuery, internalSecret: string, checkAnswers: boolean)
     const given = await bound.handle(req, call);
     const isWrapped = given instanceof AnswerOfUnit || given instanceof VersionedAnswer;
     const answer: unknown = isWrapped ? given.answer : given;
+    if (alsoAs) res.vary('Accept');
     if (given instanceof AnswerOfUnit) res.set(answerUnitHeader, given.ouId);
     if (given instanceof VersionedAnswer) res.set('ETag', `"${String(given.version)}"`);
     if (answer instanceof RenderedAnswer) {

@@ -608,6 +608,37 @@ describe('GET /events-analytics', () => {
     ).rejects.toEqual(refused);
   });
 
+  test('is a picture where Accept prefers one, with the same numbers in words', async () => {
+    const path = '/events-analytics?from=2026-03-28&to=2026-03-31&timezone=Europe/Berlin';
+    const { total } = (await rig.get(path, { ou })).body;
+    for (const [asked, title] of [
+      [path, 'Events by type, 28 March 2026 to 30 March 2026'],
+      [`${path}&group_by=metadata.path`, 'Events by metadata.path, 28 March 2026 to 30 March 2026'],
+      [path.replace('/events-analytics', '/event-stats'), 'Events by type, 28 March 2026 to 30 March 2026'],
+      ['/event-stats', 'Events by type, of all time'],
+      [`/event-stats?batch_id=${randomUUID()}`, 'Repeats, of the batches asked for'],
+    ] as const) {
+      const answer = await rig.open(asked, { ou, headers: { Accept: 'image/svg+xml' } });
+      expect([answer.status, answer.headers.get('content-type'), answer.headers.get('vary')]).toEqual([
+        200,
+        'image/svg+xml; charset=utf-8',
+        'Accept',
+      ]);
+      expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+      const picture = await answer.text();
+      expect(picture).toContain(`<title id="picture-title">${title}</title>`);
+      if (asked === path) expect(picture).toContain(`>${String(total)} events.`);
+    }
+    const refused = await rig.open('/events-analytics?width=10', {
+      ou,
+      headers: { Accept: 'image/svg+xml' },
+    });
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([
+      400,
+      expect.stringContaining('json'),
+    ]);
+  });
+
   test('what one answer cannot count is refused with what to narrow', async () => {
     const small = {
       periods: 2,

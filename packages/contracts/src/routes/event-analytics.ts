@@ -4,6 +4,7 @@ import { dayOrMomentParameter, name, text, time } from '../common.js';
 import { defaultSpans } from '../vocabulary/time-spans.js';
 import { boundedTime, spanTimezone, tooManySpans } from './bounded-time.js';
 import { minPosition } from './events.js';
+import { alsoAsPicture, pictureText, pictureWidth } from './picture.js';
 import { defineRoute, viewer } from './route.js';
 
 /** The most hours, days, weeks or months between `from` and `to`. */
@@ -100,6 +101,7 @@ export const getEventsAnalytics = defineRoute({
   description: [
     'By the times of the events. All numbers are exact: the distinct leads of a day are counted once in it, and once in the total. So leads of several series do not add up to `totals`, nor those of several buckets to `total`.',
     `Events by type are counted by the quarter of an hour, so their number does not matter. What one answer cannot count is refused with 422, and never estimated: more than ${analyticsLimits.eventsWithMetadata.toLocaleString('en')} events by a metadata field; for leads more than ${analyticsLimits.eventsOfLeads.toLocaleString('en')} events, or ${analyticsLimits.seconds.toLocaleString('en')} seconds with events. So are events by type in more than ${analyticsLimits.seconds.toLocaleString('en')} seconds that were counted by the second alone: in 6 hours with very many types, and where spans of a time zone of earlier centuries begin within a quarter of an hour. Then ask for a shorter time, or for one \`event_type\`.`,
+    pictureText,
   ].join('\n\n'),
   query: boundedTime(
     {
@@ -134,11 +136,12 @@ export const getEventsAnalytics = defineRoute({
         .describe('Ends before this moment. Default now; what is later than now is cut off.')
         .meta({ example: '2026-04-01' }),
       timezone: spanTimezone,
+      width: pictureWidth,
       min_position: minPosition,
     },
     maximumSpans,
     tooManySpans(maximumSpans),
   ),
-  responses: { 200: { description: 'Series', schema: eventsAnalytics } },
+  responses: { 200: { description: 'Series', schema: eventsAnalytics, ...alsoAsPicture } },
   problems: ['range_too_large'],
 });

@@ -4,6 +4,7 @@ import { dayOrMomentParameter, id, text, time } from '../common.js';
 import { boundedTime, spanTimezone, tooManySpans } from './bounded-time.js';
 import { defaultFromText, maximumSeries, maximumSpans, spanOfTime } from './event-analytics.js';
 import { minPosition } from './events.js';
+import { alsoAsPicture, pictureText, pictureWidth } from './picture.js';
 import { defineRoute, viewer } from './route.js';
 
 /** Maximum number of batches in one GET /event-stats: their ids must fit into an address. */
@@ -94,6 +95,7 @@ export const getEventStats = defineRoute({
     'Of all time; by hour, day, week or month with `granularity`, `from` or `to`; or of batches with `batch_id`. Events of deleted leads are not counted, their repeats are. Events count by their own times. Repeats, and aliases not linked, count by the time when they came, by quarters of an hour: one in which the time ends counts in it whole.',
     'A time with more than can be counted at once is refused with 422. Then ask for a shorter one.',
     'Repeats and aliases are counted when they are decided: with the position of the 202 as min_position the count is of all events of the batch, but for those of an alias that was just being linked to another lead.',
+    pictureText,
   ].join('\n\n'),
   query: boundedTime(
     {
@@ -122,6 +124,7 @@ export const getEventStats = defineRoute({
         .optional()
         .describe('Ends before this moment. Default now; what is later than now is cut off.'),
       timezone: spanTimezone,
+      width: pictureWidth,
       min_position: minPosition,
     },
     maximumSpans,
@@ -131,6 +134,6 @@ export const getEventStats = defineRoute({
       batch_id === undefined || (granularity ?? from ?? to) === undefined,
     { path: ['batch_id'], error: 'must not be given together with granularity, from or to' },
   ),
-  responses: { 200: { description: 'Counts', schema: eventStats } },
+  responses: { 200: { description: 'Counts', schema: eventStats, ...alsoAsPicture } },
   problems: ['range_too_large'],
 });

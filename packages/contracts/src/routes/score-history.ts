@@ -3,7 +3,6 @@ import { z } from 'zod';
 import {
   dayOrMomentParameter,
   id,
-  integerParameter,
   leadId,
   pastTimeParameter,
   score,
@@ -17,6 +16,7 @@ import { defaultSpans } from '../vocabulary/time-spans.js';
 import { boundedTime } from './bounded-time.js';
 import { minPosition } from './events.js';
 import { leadLevel } from './leads.js';
+import { pictureWidth } from './picture.js';
 import { defineRoute, viewer } from './route.js';
 import { engagementLevel } from './scoring-configuration.js';
 
@@ -137,10 +137,7 @@ export const drawScoreHistory = defineRoute({
     'The history of GET /lead/{leadID}/score-history, drawn for a width, light or dark as the reader has it, with its title and its course in words for screen readers, and without scripts.',
   query: bounded({
     ...historyQuery,
-    width: integerParameter(320, 1_600)
-      .default(960)
-      .describe('In pixels. Letters keep their size; 360 is a telephone held upright.')
-      .meta({ default: 960 }),
+    width: pictureWidth,
   }),
   responses: { 200: { description: 'SVG', contentType: 'image/svg+xml' } },
 });

@@ -1,6 +1,6 @@
 // What if: the recorded history of an OU, replayed by the live rules and by a draft of changes, without touching a live score.
 import { z } from 'zod';
-import { id, inOrder, integerParameter, moment, name, score } from '../common.js';
+import { id, inOrder, moment, name, score } from '../common.js';
 import { jobId } from '../records/job-id.js';
 import { profileRuleFields } from '../records/profile-scoring.js';
 import { changesOf } from '../records/rules.js';
@@ -17,6 +17,7 @@ import {
 } from './compared-leads.js';
 import { decaySection, levelSection } from './configuration-file.js';
 import { profileConditions } from './profile-rules.js';
+import { pictureWidth } from './picture.js';
 import { defineRoute, editor, viewer } from './route.js';
 import { ruleForm } from './scoring-configuration.js';
 
@@ -183,10 +184,7 @@ export const drawWhatIf = defineRoute({
         'distribution: leads by score; conversion: the share with the outcome by score; roc: the ROC curves.',
       )
       .meta({ default: 'distribution' }),
-    width: integerParameter(320, 1_600)
-      .default(960)
-      .describe('In pixels. Letters keep their size; 360 is a telephone held upright.')
-      .meta({ default: 960 }),
+    width: pictureWidth,
   }),
   responses: { 200: { description: 'SVG', contentType: 'image/svg+xml' } },
   problems: ['job_not_found', 'job_not_completed'],

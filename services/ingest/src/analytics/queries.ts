@@ -3,6 +3,7 @@ import { eventTypeKey, routeDeclarations, routes, timeSpans, type TimeSpan } fro
 import type { EditionedReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadEventTypes } from '../event-types/queries.js';
+import { drawnAnalytics, pictureOf, prefersPicture } from './picture.js';
 import { tallyMetadata, type AnalyticsLimits, type AskedSeries } from './read-events.js';
 import { tallyTypes } from './read-periods.js';
 import { SeriesTally } from './series-tally.js';
@@ -14,7 +15,8 @@ export function analyticsQueries(
   { limits = analyticsLimits, now = () => new Date() }: { limits?: AnalyticsLimits; now?: () => Date } = {},
 ): BoundQuery[] {
   return [
-    bindQuery(routes.getEventsAnalytics, async ({ query, context: { ouId } }) => {
+    bindQuery(routes.getEventsAnalytics, async ({ query, context }) => {
+      const { ouId } = context;
       const { metric, group_by, granularity, timezone } = query;
       const spans = timeSpans({ ...query, latest: now().toISOString() }) as [TimeSpan, ...TimeSpan[]];
       const asked: AskedSeries = {
@@ -29,7 +31,7 @@ export function analyticsQueries(
       else await tallyMetadata(readModel, group_by, asked, limits, tally);
       const types = isByType ? await loadEventTypes(readModel, ouId) : null;
       const { series, ...result } = tally.result(maximumSeries);
-      return {
+      const answer: routeDeclarations.EventsAnalytics = {
         metric,
         group_by,
         granularity,
@@ -43,6 +45,7 @@ export function analyticsQueries(
           value: one.value === null ? null : cut(types?.get(one.value)?.name ?? one.value),
         })),
       };
+      return prefersPicture(context) ? pictureOf(drawnAnalytics(answer), query.width) : answer;
     }),
   ];
 }

@@ -7,7 +7,8 @@ import {
   type TimeSpan,
 } from '@lead-scoring/contracts';
 import type { EditionedReadModel, ReadModel } from '@lead-scoring/read-model';
-import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { bindQuery, type BoundQuery, type QueryInput } from '@lead-scoring/service';
+import { drawnStats, pictureOf, prefersPicture } from '../analytics/picture.js';
 import { timeOf, type AnalyticsLimits } from '../analytics/read-events.js';
 import { tallyTypes } from '../analytics/read-periods.js';
 import { SeriesTally } from '../analytics/series-tally.js';
@@ -22,14 +23,27 @@ type EventStats = routeDeclarations.EventStats;
 
 export function statsQueries(readModel: EditionedReadModel): BoundQuery[] {
   return [
-    bindQuery(routes.getEventStats, ({ query, context: { ouId } }): Promise<EventStats> => {
-      const { batch_id, granularity, from, to, timezone } = query;
-      if (batch_id !== undefined) return repeatsOfBatches(readModel, ouId, batch_id.toLowerCase().split(','));
-      if ((granularity ?? from ?? to) === undefined) return statsOfAllTime(readModel, ouId);
-      const latest = new Date().toISOString();
-      return statsByTime(readModel, ouId, { granularity: granularity ?? 'day', from, to, timezone, latest });
+    bindQuery(routes.getEventStats, async ({ query, context }) => {
+      const stats = await statsAsked(readModel, context.ouId, query);
+      return prefersPicture(context) ? pictureOf(drawnStats(stats), query.width) : stats;
     }),
   ];
+}
+
+type AskedStats = Pick<
+  QueryInput<typeof routes.getEventStats>['query'],
+  'batch_id' | 'granularity' | 'from' | 'to' | 'timezone'
+>;
+
+function statsAsked(
+  readModel: EditionedReadModel,
+  ouId: string,
+  { batch_id, granularity, from, to, timezone }: AskedStats,
+): Promise<EventStats> {
+  if (batch_id !== undefined) return repeatsOfBatches(readModel, ouId, batch_id.toLowerCase().split(','));
+  if ((granularity ?? from ?? to) === undefined) return statsOfAllTime(readModel, ouId);
+  const latest = new Date().toISOString();
+  return statsByTime(readModel, ouId, { granularity: granularity ?? 'day', from, to, timezone, latest });
 }
 
 /** @param limits how much one answer takes into account */

@@ -1,0 +1,54 @@
+// The pictures of counts by type and time in a real Chromium. KEEP_SCREENSHOTS=1 renews docs/screenshots.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { renderSeries } from './event-series-picture.js';
+import { seriesInWords, seriesTitle } from './event-series-words.js';
+import { eventSeries, usual } from './testing/event-series.js';
+import {
+  imageOf,
+  keepScreenshot,
+  looks,
+  misplaced,
+  openPictures,
+  type PictureBrowser,
+} from './testing/picture-browser.js';
+
+let pictures: PictureBrowser;
+
+beforeAll(async () => {
+  pictures = await openPictures((name, width) => {
+    const series = eventSeries[name];
+    return series && renderSeries(series, width);
+  });
+}, 600_000);
+afterAll(() => pictures.stop());
+
+/** Places of texts do not depend on colours, so the extreme cases are drawn in one colour scheme. */
+const shown = Object.keys(looks).flatMap((look) =>
+  Object.keys(eventSeries)
+    .filter((name) => name === 'usual' || look === 'light')
+    .map((name) => ({ look, name })),
+);
+
+test.each(shown)(
+  '“$name” in $look colours is one file, and every text has its place',
+  async ({ look, name }) => {
+    for (const width of [320, 960, 1_600]) {
+      const path = `${name}-${String(width)}.svg`;
+      const options = { ...looks[look], viewport: { width, height: 900 } };
+      const complaints = await pictures.visit(path, options, async (page) => {
+        expect(pictures.asked()).toEqual([`/${path}`]);
+        expect(await page.evaluate('document.querySelectorAll("parsererror").length')).toBe(0);
+        expect(await page.evaluate(misplaced)).toEqual([]);
+        if (width === 960 && (name === 'usual' || name === 'all-time') && look !== 'contrast')
+          await keepScreenshot(page, `events-${name}${look === 'light' ? '' : `-${look}`}.png`);
+      });
+      expect(complaints).toEqual([]);
+    }
+  },
+);
+
+test('a screen reader gets it as one image with its name and all that it shows', async () => {
+  await pictures.visit('usual-960.svg', {}, async (page) => {
+    expect(await imageOf(page)).toEqual([seriesTitle(usual), seriesInWords(usual)]);
+  });
+});
