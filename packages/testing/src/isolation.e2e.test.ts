@@ -61,7 +61,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     headerAlone(({ eventType }) => ({ query: { event_type: eventType } })),
   ],
   // Sums of nothing for a type of another unit: a test of ingest checks this.
-  getEventsAnalytics: [nothing],
+  getEventsAnalytics: [nothing, missing(({ filterId }) => ({ query: { filter_id: filterId } }))],
   // Sums of nothing, also of a batch of another unit: a test of ingest checks this.
   getEventStats: [nothing],
   listEventTypes: [nothing],

@@ -90,8 +90,14 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listEvents: () => ({ query: { limit: '5' } }),
   listLeadEvents: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   exportEvents: ({ leadId }) => ({ query: { lead_id: leadId, columns: 'metadata.path' } }),
-  getEventsAnalytics: () => ({
-    query: { from: '2026-03-28', to: '2026-03-31', timezone: 'Europe/Berlin', group_by: 'metadata.path' },
+  getEventsAnalytics: ({ filterId }) => ({
+    query: {
+      filter_id: filterId,
+      from: '2026-03-28',
+      to: '2026-03-31',
+      timezone: 'Europe/Berlin',
+      group_by: 'metadata.path',
+    },
   }),
   getEventStats: () => ({ query: { granularity: 'day', timezone: 'Europe/Berlin' } }),
   listEventTypes: () => ({}),

@@ -702,6 +702,42 @@ describe('reads', () => {
     expect(rig.forwarded.at(-1)?.headers).not.toHaveProperty('authorization');
   });
 
+  test('a series of the leads of a filter: scoring names the leads, as of min_position, and ingest counts their events', async () => {
+    const filter = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
+    const leads = ['0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0f'];
+    const refusal = { type: 'x', title: 'x', status: 404, detail: 'None.', code: 'filter_not_found' };
+    let isFound = true;
+    rig.ownerAnswers((req, res) => {
+      res.setHeader('Content-Type', 'application/json');
+      if (req.url.startsWith('/internal/visible')) res.end('{"positions":"0:7"}');
+      else if (req.url.startsWith('/internal/matching-leads') && !isFound)
+        res.writeHead(404).end(JSON.stringify({ ...refusal, request_id: req.headers['x-request-id'] }));
+      else if (req.url.startsWith('/internal/matching-leads')) res.end(JSON.stringify({ leads }));
+      else res.end('{"total":1}');
+    });
+    const query = `granularity=day&filter_id=${filter}&min_position=0-5`;
+    const ask = () => rig.call('GET', `/events-analytics?${query}`, { headers: { accept: 'image/svg+xml' } });
+    expect(await ask()).toMatchObject({ status: 200, body: { total: 1 } });
+    expect(rig.forwarded.slice(-3)).toMatchObject([
+      { url: '/internal/visible?position=0-5' },
+      {
+        url: `/internal/matching-leads?filter_id=${filter}`,
+        headers: { 'x-min-positions': '0:7' },
+        claims: { ou_id: ouId },
+      },
+      {
+        method: 'POST',
+        url: `/internal/events-analytics?${query}`,
+        body: JSON.stringify({ leads }),
+        headers: { accept: 'image/svg+xml' },
+        claims: { ou_id: ouId },
+      },
+    ]);
+    isFound = false;
+    expectProblem(await ask(), 404, 'filter_not_found');
+    expect(rig.forwarded.at(-1)?.url).toContain('/internal/matching-leads');
+  });
+
   test('min_position is first awaited in ingest; the resulting positions of ingest.events go to scoring', async () => {
     rig.ownerAnswers((req, res) => {
       res.setHeader('Content-Type', 'application/json');

@@ -7,6 +7,7 @@ import { uuidToBinary } from '@lead-scoring/read-model';
 import type { Answer } from '@lead-scoring/testing/service-rig';
 import { aliasCounts } from './aliases/documents.js';
 import { tallyMetadata } from './analytics/read-events.js';
+import { tallyLeads } from './analytics/read-leads.js';
 import { tallyTypes } from './analytics/read-periods.js';
 import { SeriesTally } from './analytics/series-tally.js';
 import { statsByTime, statsOfAllTime } from './stats/queries.js';
@@ -597,7 +598,7 @@ describe('GET /events-analytics', () => {
     const tally = SeriesTally.of('events', 1);
     await tallyTypes(rig.readModel, asked, limits, tally);
     expect(tally.result(50).total).toBe(sent.length);
-    const before = { ...rig.readModel, editions: { version: () => 1 } as typeof rig.readModel.editions };
+    const before = { ...rig.readModel, editions: { version: () => 1 } };
     const refused = expect.objectContaining({ code: 'range_too_large' });
     await expect(tallyTypes(before, asked, limits, SeriesTally.of('events', 1))).rejects.toEqual(refused);
     const bySeconds = SeriesTally.of('events', 1);
@@ -606,6 +607,53 @@ describe('GET /events-analytics', () => {
     await expect(
       tallyTypes(rig.readModel, asked, { ...limits, periods: 0 }, SeriesTally.of('events', 1)),
     ).rejects.toEqual(refused);
+  });
+
+  test.each(['events', 'leads'])('of some leads: their %s alone, by type and by metadata', async (metric) => {
+    const names = ['ada', 'eve'];
+    const leads = [...names.map((name) => leadOf(name, ou)), leadOf('ada', ou), randomUUID(), leadOf('ada')];
+    for (const [group_by, valueOf] of [
+      ['event_type', ({ event_type }) => (event_type === 'page_view' ? 'Page View' : event_type)],
+      ['metadata.path', ({ path }) => (path === null ? null : String(path))],
+    ] as [string, (one: (typeof sent)[number]) => string | null][])
+      for (const only of ['', '&event_type=page_view']) {
+        const time = 'from=2026-03-28&to=2026-03-31T05:00:30.500Z&timezone=Asia/Kathmandu';
+        const path = `/internal/events-analytics?metric=${metric}&group_by=${group_by}&${time}${only}`;
+        const { status, body } = await rig.post(path, { leads }, { ou });
+        expect(status).toBe(200);
+        const answer = body as unknown as routeDeclarations.EventsAnalytics;
+        const within = sent.filter(
+          (one) =>
+            names.includes(one.alias) &&
+            one.timestamp >= answer.from &&
+            one.timestamp <= answer.to &&
+            (only === '' || valueOf({ ...one }) === 'Page View' || /^page/i.test(one.event_type)),
+        );
+        const numberOf = (of: typeof sent) =>
+          metric === 'events' ? of.length : new Set(of.map(({ alias }) => alias)).size;
+        expect(answer.total).toBe(numberOf(within));
+        expect(answer.totals).toEqual(
+          answer.buckets.map(({ starts_at, at }) =>
+            numberOf(within.filter(({ timestamp }) => timestamp >= starts_at && timestamp <= at)),
+          ),
+        );
+        for (const { value, total } of answer.series)
+          expect([value, total]).toEqual([value, numberOf(within.filter((one) => valueOf(one) === value))]);
+      }
+  });
+
+  test('of leads with very many events it is refused', async () => {
+    const asked = {
+      ouId: ou,
+      metric: 'events',
+      typeKey: null,
+      spans: [{ from: '2026-03-01T00:00:00.000Z', at: '2026-04-30T23:59:59.999Z', label: '' }],
+    } as const;
+    const limits = { ...routeDeclarations.analyticsLimits, eventsOfFilter: 10 };
+    const tally = SeriesTally.of('events', 1);
+    await expect(
+      tallyLeads(rig.readModel, 'event_type', asked, [leadOf('ada', ou)], limits, tally),
+    ).rejects.toMatchObject({ code: 'range_too_large', detail: expect.stringContaining('fewer leads') });
   });
 
   test('is a picture where Accept prefers one, with the same numbers in words', async () => {
@@ -645,6 +693,8 @@ describe('GET /events-analytics', () => {
       seconds: 10,
       eventsOfLeads: 30,
       eventsWithMetadata: 50,
+      filteredLeads: 1,
+      eventsOfFilter: 1,
       quartersWithRepeats: 1,
     };
     const narrow = (timestamp: string) =>
@@ -825,6 +875,8 @@ describe('GET /event-stats', () => {
       seconds: 100,
       eventsOfLeads: 100,
       eventsWithMetadata: 100,
+      filteredLeads: 1,
+      eventsOfFilter: 1,
       quartersWithRepeats: 100,
     };
     const march = { ...time, from: '2026-03-01', to: '2026-04-01' };

@@ -1,7 +1,7 @@
 // All read routes of the ingest service.
-import type { EditionedReadModel } from '@lead-scoring/read-model';
 import type { BoundQuery } from '@lead-scoring/service';
 import { analyticsQueries } from './analytics/queries.js';
+import type { VersionedReadModel } from './analytics/read-periods.js';
 import { eventTypeQueries } from './event-types/queries.js';
 import { eventQueries } from './events/queries.js';
 import { exportQueries } from './export/queries.js';
@@ -10,7 +10,7 @@ import { touchQueries } from './touches/queries.js';
 import { visibilityQueries } from './visibility/queries.js';
 
 export function ingestQueries(
-  readModel: EditionedReadModel,
+  readModel: VersionedReadModel,
   { partitions, positionTimeoutMs }: { partitions: number; positionTimeoutMs: number },
 ): BoundQuery[] {
   return [

@@ -13,6 +13,7 @@ import { forecastQueries } from './decays/forecast-queries.js';
 import { dealQueries } from './deals/queries.js';
 import { explanationQueries } from './explanation/queries.js';
 import { historyQueries } from './explanation/history-queries.js';
+import { matchingLeadQueries } from './filters/matching-leads.js';
 import { filterQueries } from './filters/queries.js';
 import { gainQueries } from './gains/queries.js';
 import { leadQueries } from './leads/queries.js';
@@ -51,6 +52,7 @@ export function scoringQueries(
     ...configurationFileQueries(readModel, configurations),
     ...gridQueries(configurations),
     ...filterQueries({ readModel, configurations, now }),
+    ...matchingLeadQueries({ readModel, configurations, awaitPositions, now }),
     ...jobQueries({ readModel, configurations, now }),
     ...pictureQueries({ readModel }),
   ];

@@ -1,6 +1,6 @@
 // Events and leads by hour, day, week or month, ready to plot.
 import { z } from 'zod';
-import { dayOrMomentParameter, name, text, time } from '../common.js';
+import { dayOrMomentParameter, id, name, text, time } from '../common.js';
 import { defaultSpans } from '../vocabulary/time-spans.js';
 import { boundedTime, spanTimezone, tooManySpans } from './bounded-time.js';
 import { minPosition } from './events.js';
@@ -24,6 +24,9 @@ export const analyticsLimits = {
   eventsOfLeads: 300_000,
   /** Events of which the metadata is read. */
   eventsWithMetadata: 50_000,
+  /** Leads that a filter matches, and the events that these have of all time. */
+  filteredLeads: 5_000,
+  eventsOfFilter: 100_000,
   /** Quarters of an hour with repeats, in a part of the log. */
   quartersWithRepeats: 100_000,
 };
@@ -124,6 +127,11 @@ export const getEventsAnalytics = defineRoute({
         .default('day')
         .describe('A week begins on Monday.')
         .meta({ default: 'day' }),
+      filter_id: id
+        .optional()
+        .describe(
+          `A saved filter: events of the leads that match it now, at whatever time the events were. At most ${analyticsLimits.filteredLeads.toLocaleString('en')} leads with at most ${analyticsLimits.eventsOfFilter.toLocaleString('en')} events of all time; more are 422.`,
+        ),
       event_type: name(100).optional().describe('Events of this type only, in either spelling.'),
       from: dayOrMomentParameter
         .optional()
@@ -143,5 +151,5 @@ export const getEventsAnalytics = defineRoute({
     tooManySpans(maximumSpans),
   ),
   responses: { 200: { description: 'Series', schema: eventsAnalytics, ...alsoAsPicture } },
-  problems: ['range_too_large'],
+  problems: ['range_too_large', 'filter_not_found'],
 });

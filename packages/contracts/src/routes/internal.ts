@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { id, time, wholeNumber } from '../common.js';
 import { accountReference } from '../vocabulary/accounts.js';
 import { attributionLimits, touchLimits } from '../vocabulary/attribution.js';
+import { analyticsLimits, getEventsAnalytics } from './event-analytics.js';
 import { defineRoute, viewer } from './route.js';
 
 /** Asks ingest which lead an id means now: the lead itself, or the lead that its alias was linked to. */
@@ -119,4 +120,37 @@ export const planAccountMerge = defineRoute({
     },
   },
   problems: ['account_not_found'],
+});
+
+const leadList = z.strictObject({ leads: z.array(id).max(analyticsLimits.filteredLeads) });
+
+/** Asks scoring which leads a saved filter matches now. */
+export const matchingLeads = defineRoute({
+  name: 'matchingLeads',
+  method: 'GET',
+  path: '/internal/matching-leads',
+  owner: 'scoring',
+  kind: 'query',
+  access: viewer,
+  tag: 'Leads',
+  summary: 'The leads that a filter matches',
+  query: z.strictObject({ filter_id: id }),
+  responses: { 200: { description: 'The leads, in no order', schema: leadList } },
+  problems: ['filter_not_found', 'range_too_large'],
+});
+
+/** Asks ingest for the series of GET /events-analytics over the events of some leads. */
+export const analyticsOfLeads = defineRoute({
+  name: 'analyticsOfLeads',
+  method: 'POST',
+  path: '/internal/events-analytics',
+  owner: 'ingest',
+  kind: 'query',
+  access: viewer,
+  tag: 'Events',
+  summary: 'Series of the events of leads',
+  query: getEventsAnalytics.query,
+  body: leadList,
+  responses: getEventsAnalytics.responses,
+  problems: ['range_too_large'],
 });

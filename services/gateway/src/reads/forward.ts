@@ -26,6 +26,7 @@ import type { Request, Response } from 'express';
 import { roleOf } from '../credentials/authenticate.js';
 import { headerOf, type GatewayRequest } from '../edge/request.js';
 import { problem } from '../problem.js';
+import { filterOf, seriesOfFilter } from './filtered-leads.js';
 import { jobList, JobListRefused } from './job-list.js';
 import { lookUp, type LookedUp, type LookUpRequest } from './look-ups.js';
 import { namedLead, withNamedLeads } from './named-leads.js';
@@ -143,11 +144,13 @@ async function ownersAnswer(
   unitHasEnded: ForwarderOptions['unitHasEnded'],
 ): Promise<OwnerAnswer> {
   const headers: Record<string, string> = {};
+  const filterId = filterOf(route, query);
   if (query.min_position !== undefined) {
     const positions = await visiblePositions(query.min_position, ask);
     if (typeof positions !== 'string') return positions;
-    if (route.owner === 'scoring') headers[minimumPositionsHeader] = positions;
+    if (route.owner === 'scoring' || filterId !== undefined) headers[minimumPositionsHeader] = positions;
   }
+  if (filterId !== undefined) return seriesOfFilter({ url: req.url, filterId, headers }, ask);
   if (body) headers['content-type'] = 'application/json';
   const method = route.method === 'POST' ? 'POST' : 'GET';
   const askOwner = (path: string) =>

@@ -5,23 +5,21 @@ import type { RecurringValues } from '../events/recurring-values.js';
 import type { FoldedEvents } from '../events/sections.js';
 import { eventPeriods, type EventPeriodDocument } from './documents.js';
 import { PeriodCounts } from './period-counts.js';
-import { cellOf, levels, periodId, type Level } from './period-keys.js';
+import { PeriodChanges, periodNamed } from './period-changes.js';
+import { levels, periodId, type Level } from './period-keys.js';
 
 /** The most periods that stay in memory: each takes about 200 bytes for each of its types. */
 const maximumCached = 1_000;
 
-const quarterMs = levels.hours.cellMs;
-
-/** Events of one type in a quarter of an hour. */
+/** Events of an OU and one type in a quarter of an hour, which is numbered from 1970. */
 interface CountedQuarter {
   ouId: string;
   typeKey: string;
-  /** The first moment of the quarter, in milliseconds since 1970. */
-  startMs: number;
+  quarter: number;
   events: number;
 }
 
-/** Changes of the counts by one record. */
+/** What a record changes. */
 export interface CountedRecord {
   offset: number;
   quarters: readonly CountedQuarter[];
@@ -51,41 +49,34 @@ export class EventPeriods {
 
   /** Resolves when the counts are stored. */
   fold(ingested: readonly FoldedEvents[]): Promise<void> {
-    return this.#change(
-      ingested.map(({ payload, offset }) => {
-        const quarters = new CountedQuarters(payload.ou_id, this.values);
-        quarters.add(payload);
-        return { offset, quarters: quarters.counted() };
-      }),
-      1,
-    );
+    const changes = new PeriodChanges();
+    for (const { payload, offset } of ingested)
+      for (const { event_type, timestamp } of payload.events)
+        changes.add(payload.ou_id, quarterOf(timestamp), this.values.typeKeyOf(event_type), 1, offset);
+    return this.#change(changes);
   }
 
   /** Resolves when the counts are stored. @param deleted the events of deleted leads, at the offsets of the deletions */
   subtract(deleted: readonly CountedRecord[]): Promise<void> {
-    return this.#change(deleted, -1);
+    const changes = new PeriodChanges();
+    for (const { offset, quarters } of deleted)
+      for (const { ouId, quarter, typeKey, events } of quarters)
+        changes.add(ouId, quarter, typeKey, -events, offset);
+    return this.#change(changes);
   }
 
   forget(): void {
     this.#behind.forget();
   }
 
-  /** @param counted in the order of the log */
-  async #change(counted: readonly CountedRecord[], sign: 1 | -1): Promise<void> {
-    const changes = counted.flatMap(({ offset, quarters }) =>
-      quarters.flatMap(({ ouId, typeKey, startMs, events }) =>
-        bothLevels.map((level) => {
-          const { period, cell } = cellOf(level, startMs);
-          return { key: periodKey(ouId, level, period), level, cell, typeKey, events: sign * events, offset };
-        }),
-      ),
-    );
-    const periods = await this.#periods.load(changes.map(({ key }) => key));
-    for (const { key, level, cell, typeKey, events, offset } of changes) {
+  async #change(changes: PeriodChanges): Promise<void> {
+    const periods = await this.#periods.load(changes.keys());
+    const countsOf = (key: string, level: Level) => {
       let counts = periods.get(key);
       if (!counts) periods.set(key, (counts = new PeriodCounts(levels[level].cells, null)));
-      if (counts.add(typeKey, cell, events, offset)) this.#periods.put(key, counts);
-    }
+      return counts;
+    };
+    for (const [key, counts] of changes.apply(countsOf)) this.#periods.put(key, counts);
     await this.#behind.write();
   }
 }
@@ -104,28 +95,17 @@ export class CountedQuarters {
       const typeKey = this.values.typeKeyOf(event_type);
       let quarters = this.#types.get(typeKey);
       if (!quarters) this.#types.set(typeKey, (quarters = new Map<number, number>()));
-      const startMs = Math.floor(Date.parse(timestamp) / quarterMs) * quarterMs;
-      quarters.set(startMs, (quarters.get(startMs) ?? 0) + 1);
+      const quarter = quarterOf(timestamp);
+      quarters.set(quarter, (quarters.get(quarter) ?? 0) + 1);
     }
   }
 
   counted(): CountedQuarter[] {
     const { ouId } = this;
     return [...this.#types].flatMap(([typeKey, quarters]) =>
-      [...quarters].map(([startMs, events]) => ({ ouId, typeKey, startMs, events })),
+      [...quarters].map(([quarter, events]) => ({ ouId, typeKey, quarter, events })),
     );
   }
 }
 
-const bothLevels = ['hours', 'days'] as const satisfies readonly Level[];
-const ouIdLength = 36;
-
-function periodKey(ouId: string, level: Level, period: number): string {
-  return `${ouId}${level}${String(period)}`;
-}
-
-/** The period that a key names. */
-function periodNamed(key: string): [ouId: string, level: Level, period: number] {
-  const level = key.startsWith('days', ouIdLength) ? 'days' : 'hours';
-  return [key.slice(0, ouIdLength), level, Number(key.slice(ouIdLength + level.length))];
-}
+const quarterOf = (timestamp: string) => Math.floor(Date.parse(timestamp) / levels.hours.cellMs);

@@ -1,6 +1,12 @@
 // Reads the events of a time into a tally: by type from the documents of seconds, by metadata from the events themselves. What one
 // answer cannot count is refused. read-periods.ts counts most events without reading them.
-import { finderOf, placeIn, type routeDeclarations, type TimeSpan } from '@lead-scoring/contracts';
+import {
+  finderOf,
+  placeIn,
+  type JsonObject,
+  type routeDeclarations,
+  type TimeSpan,
+} from '@lead-scoring/contracts';
 import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { problem, type ProblemError } from '@lead-scoring/service';
 import { eventSeconds, type EventSecondDocument } from '../events/documents.js';
@@ -102,7 +108,7 @@ export async function tallyMetadata(
   tally: SeriesTally,
 ): Promise<void> {
   const [fromMs, toMs] = timeOf(spans);
-  const valueOf = finderOf(field);
+  const valueOf = metadataValue(field);
   let events = 0;
   for await (const places of runsOfPlaces(readModel, {
     ouId,
@@ -116,12 +122,18 @@ export async function tallyMetadata(
     if (events > limits.eventsWithMetadata)
       throw tooLarge(`${shown(limits.eventsWithMetadata)} events, of which the metadata would be read`);
     for await (const found of eventsAt(readModel, ouId, places))
-      for (const { event } of found) {
-        const value = valueOf(event.metadata) ?? null;
-        const text = value === null || typeof value === 'string' ? value : JSON.stringify(value);
-        tally.add(text, placeIn(spans, event.timestamp), event.lead_id);
-      }
+      for (const { event } of found)
+        tally.add(valueOf(event.metadata), placeIn(spans, event.timestamp), event.lead_id);
   }
+}
+
+/** The value of a metadata field as a text; a list or an object as JSON, null for none. @param field such as `metadata.path` */
+export function metadataValue(field: string): (metadata: JsonObject) => string | null {
+  const find = finderOf(field);
+  return (metadata) => {
+    const value = find(metadata) ?? null;
+    return value === null || typeof value === 'string' ? value : JSON.stringify(value);
+  };
 }
 
 /** The time of all spans together, the end exclusive. */

@@ -17,6 +17,11 @@ import {
 } from './read-events.js';
 import type { SeriesTally } from './series-tally.js';
 
+/** A read model that says which version of the service has folded its live edition. */
+export interface VersionedReadModel extends ReadModel {
+  readonly editions: Pick<EditionedReadModel['editions'], 'version'>;
+}
+
 /** The ranges of ids that are read at the same time. */
 const readsAtOnce = 20;
 
@@ -26,7 +31,7 @@ const readsAtOnce = 20;
  * @throws ProblemError 422 `range_too_large`
  */
 export async function tallyTypes(
-  readModel: EditionedReadModel,
+  readModel: VersionedReadModel,
   asked: AskedSeries,
   limits: AnalyticsLimits,
   tally: SeriesTally,

@@ -6,11 +6,11 @@ import {
   type RequestedTime,
   type TimeSpan,
 } from '@lead-scoring/contracts';
-import type { EditionedReadModel, ReadModel } from '@lead-scoring/read-model';
+import type { ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery, type QueryInput } from '@lead-scoring/service';
 import { drawnStats, pictureOf, prefersPicture } from '../analytics/picture.js';
 import { timeOf, type AnalyticsLimits } from '../analytics/read-events.js';
-import { tallyTypes } from '../analytics/read-periods.js';
+import { tallyTypes, type VersionedReadModel } from '../analytics/read-periods.js';
 import { SeriesTally } from '../analytics/series-tally.js';
 import { loadEventTypes } from '../event-types/queries.js';
 import { repeatsBySpan, repeatsOfAllTime, repeatsOfBatches, sumOf } from '../repeats/queries.js';
@@ -21,7 +21,7 @@ const { analyticsLimits, maximumSeries, maximumTypesListed } = routeDeclarations
 
 type EventStats = routeDeclarations.EventStats;
 
-export function statsQueries(readModel: EditionedReadModel): BoundQuery[] {
+export function statsQueries(readModel: VersionedReadModel): BoundQuery[] {
   return [
     bindQuery(routes.getEventStats, async ({ query, context }) => {
       const stats = await statsAsked(readModel, context.ouId, query);
@@ -36,7 +36,7 @@ type AskedStats = Pick<
 >;
 
 function statsAsked(
-  readModel: EditionedReadModel,
+  readModel: VersionedReadModel,
   ouId: string,
   { batch_id, granularity, from, to, timezone }: AskedStats,
 ): Promise<EventStats> {
@@ -79,7 +79,7 @@ export async function statsOfAllTime(
 
 /** @throws ProblemError 422 `range_too_large` */
 export async function statsByTime(
-  readModel: EditionedReadModel,
+  readModel: VersionedReadModel,
   ouId: string,
   asked: RequestedTime,
   limits: AnalyticsLimits = analyticsLimits,

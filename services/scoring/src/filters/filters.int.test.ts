@@ -4,6 +4,7 @@ import { routes, type LeadFilterGroup, type routeDeclarations } from '@lead-scor
 import { createRule, idOf, ingested, otherOuId, ouId, setLevels } from '../testing/builders.js';
 import { createFilter, deleteFilter, updateFilter } from '../testing/filter-builders.js';
 import { startRig, type Rig } from '../testing/rig.js';
+import { leadIdsOf } from './matching-leads.js';
 
 type Page = { data: routeDeclarations.Lead[]; total: number; next_cursor?: string };
 
@@ -52,6 +53,15 @@ test('a saved filter lists its leads with paging, sort, cursor and total, and ch
   const all = await list('');
   expect(all.total).toBe(3);
   expect(new Set(all.data.map((lead) => lead.id))).toEqual(new Set(['lead0', 'lead2', 'lead4'].map(idOf)));
+  // For series of their events.
+  const matching = await rig.get(`/internal/matching-leads?filter_id=${id}`);
+  expect((matching.body as { leads: string[] }).leads.sort()).toEqual(all.data.map((lead) => lead.id).sort());
+  const tooMany = leadIdsOf(rig.readModel, ouId, {}, 11);
+  await expect(tooMany).rejects.toMatchObject({
+    code: 'range_too_large',
+    detail: expect.stringContaining('fewer leads'),
+  });
+  expect(await leadIdsOf(rig.readModel, ouId, {}, 12)).toHaveLength(12);
   const first = await list('limit=2&sort=-score');
   expect(first.data.map(({ score }) => score)).toEqual([30, 10]);
   const second = await list(`limit=2&sort=-score&cursor=${first.next_cursor ?? ''}`);
@@ -70,7 +80,7 @@ test('a saved filter lists its leads with paging, sort, cursor and total, and ch
   expect((await list('')).total).toBe(3);
 
   await rig.request(deleteFilter('Acme'));
-  for (const path of [`/filters/${id}`, `/leads?filter_id=${id}`])
+  for (const path of [`/filters/${id}`, `/leads?filter_id=${id}`, `/internal/matching-leads?filter_id=${id}`])
     expect(await rig.get(path)).toMatchObject({ status: 404, body: { code: 'filter_not_found' } });
 });
 
