@@ -16,6 +16,7 @@ import { measurePostToReadable } from './post-to-readable.js';
 import { measureQueries } from './queries.js';
 import { reportOf, withPartsOf, type Results } from './report.js';
 import { measureRules } from './rules.js';
+import { measureWhatIf } from './what-if.js';
 
 const fullSizes = {
   accepting: { warmUpMs: 3_000, measuredMs: 10_000 },
@@ -57,6 +58,12 @@ const fullSizes = {
     live: { leads: 5_000, eventsPerSecond: 2_000 },
   },
   analytics: { leads: 20_000, events: 1_000_000, forMs: 5_000, atLeast: 200 },
+  whatIf: {
+    leads: 20_000,
+    warmUpEvents: 40_000,
+    events: 1_000_000,
+    live: { leads: 5_000, eventsPerSecond: 1_000, forMs: 30_000 },
+  },
 };
 
 const quickSizes: typeof fullSizes = {
@@ -85,6 +92,12 @@ const quickSizes: typeof fullSizes = {
     live: { leads: 500, eventsPerSecond: 500 },
   },
   analytics: { leads: 500, events: 5_000, forMs: 500, atLeast: 20 },
+  whatIf: {
+    leads: 500,
+    warmUpEvents: 2_000,
+    events: 5_000,
+    live: { leads: 500, eventsPerSecond: 500, forMs: 3_000 },
+  },
 };
 
 /**
@@ -193,6 +206,10 @@ async function measureParts(
   if (parts.includes('h')) {
     say('(h) Analytics');
     results.analytics = await measureAnalytics(endpoints, generator, sizes.analytics, say);
+  }
+  if (parts.includes('i')) {
+    say('(i) What-ifs');
+    results.whatIf = await measureWhatIf(endpoints, generator, sizes.whatIf, rounds, say);
   }
 }
 

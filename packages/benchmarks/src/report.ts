@@ -15,6 +15,8 @@ import type { RulesResult } from './rules.js';
 import { rulesSection } from './rules-report.js';
 import { median } from './statistics.js';
 import { medianOf, ratio, ratioText, table, verdict, whole } from './tables.js';
+import { whatIfSection } from './what-if-report.js';
+import type { WhatIfResult } from './what-if.js';
 import { counted } from './words.js';
 
 export interface Results {
@@ -30,6 +32,7 @@ export interface Results {
   rules?: RulesResult;
   decay?: DecayResult;
   analytics?: AnalyticsResult;
+  whatIf?: WhatIfResult;
 }
 
 const goals = {
@@ -68,6 +71,7 @@ export function reportOf(results: Results): string {
     ...datedSection(results, results.rules ? rulesSection(results.rules) : []),
     ...datedSection(results, results.decay ? decaySection(results.decay) : []),
     ...datedSection(results, results.analytics ? analyticsSection(results.analytics) : []),
+    ...datedSection(results, results.whatIf ? whatIfSection(results.whatIf) : []),
   ].join('\n');
 }
 

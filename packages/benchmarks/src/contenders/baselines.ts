@@ -16,7 +16,7 @@ import { eventually } from '@lead-scoring/platform/waiting';
 import { Kafka, logLevel, type Admin } from 'kafkajs';
 import { MongoClient } from 'mongodb';
 import type { RunningContender, Contender, ScoringContender, Totals } from './contender.js';
-import { cpuSecondsOf } from './processor-time.js';
+import { cpuSecondsOf } from './process-costs.js';
 
 /** The system's default. */
 const defaultPartitions = 6;

@@ -12,7 +12,7 @@ import {
   type RunningScoringContender,
   type ScoringContender,
 } from './contender.js';
-import { cpuSecondsOf } from './processor-time.js';
+import { cpuSecondsOf, memoryMiBOf } from './process-costs.js';
 
 /** A built checkout of an earlier commit, whose system runs as a contender of this one's. */
 export interface EarlierCheckout {
@@ -93,6 +93,7 @@ function scoringContender(system: TestSystem, endpoints: PlatformEndpoints): Run
     scoringDatabase,
     readable: { way: 'min-position', target: contender.target, ouId: system.ouId },
     totals: () => totalsOfLeads(endpoints, scoringDatabase),
+    scoringMemoryMiB: () => memoryMiBOf(system.service('scoring').process.pid),
   };
 }
 
@@ -101,6 +102,8 @@ export interface RunningRuledSystem extends RunningScoringContender {
   token: string;
   /** The name of the database of the scoring service. */
   scoringDatabase: string;
+  /** The memory that the scoring process has now, in MiB. */
+  scoringMemoryMiB(): number;
 }
 
 /** Starts the same services with other rules. */

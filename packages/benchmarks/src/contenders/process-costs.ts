@@ -1,4 +1,4 @@
-// Processor time of running processes, from /proc.
+// Processor time and memory of running processes, from /proc.
 import { readFileSync } from 'node:fs';
 
 /** Linux reports processor time in ticks of 10 ms on every platform that Node supports. */
@@ -19,4 +19,15 @@ export function cpuSecondsOf(pids: readonly (number | undefined)[]): number {
     }
   }
   return ticks / ticksPerSecond;
+}
+
+/** The memory that a process occupies, in MiB; 0 for a process that has ended, and where there is no /proc. */
+export function memoryMiBOf(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  try {
+    const [, kib = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kib) / 1_024;
+  } catch {
+    return 0;
+  }
 }

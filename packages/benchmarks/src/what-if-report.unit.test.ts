@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { whatIfSection } from './what-if-report.js';
+
+const latencies = (p99: number) => ({ count: 100, p50: p99 / 2, p90: p99, p99, max: 2 * p99 });
+const result = {
+  leads: 20_000,
+  events: 1_000_000,
+  ingestedPerSecond: 10_000,
+  liveEventsPerSecond: 1_000,
+};
+
+test('the slower kind of what-if, the most memory and the median of the ratios of latencies are held against the goals', () => {
+  const report = whatIfSection({
+    ...result,
+    contenders: [
+      { name: 'without', rounds: [{ eventsPerSecond: 80_000, memoryMiB: 150 }] },
+      { name: 'with', rounds: [{ eventsPerSecond: 60_000, memoryMiB: 250 }] },
+    ],
+    live: [
+      { quiet: latencies(100), beside: latencies(120) },
+      { quiet: latencies(100), beside: latencies(140) },
+      { quiet: latencies(200), beside: latencies(800) },
+    ],
+  }).join('\n');
+  expect(report).toContain('| without | 80,000 | 8.00 | 150 MiB | 1 |');
+  expect(report).toContain('| with | 60,000 | 6.00 | 250 MiB | 1 |');
+  expect(report).toContain('as ingesting: met (6.00); at most 300 MB: met (250)');
+  expect(report).toContain('that without: met (1.40).');
+});
+
+test('the report says which goal is missed', () => {
+  const report = whatIfSection({
+    ...result,
+    contenders: [{ name: 'with', rounds: [{ eventsPerSecond: 26_000, memoryMiB: 310 }] }],
+    live: [{ quiet: latencies(100), beside: latencies(250) }],
+  }).join('\n');
+  expect(report).toContain('ingesting: **not met** (2.60); at most 300 MB: **not met** (310)');
+  expect(report).toContain('that without: **not met** (2.50).');
+});

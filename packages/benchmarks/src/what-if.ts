@@ -1,0 +1,187 @@
+// (i) What-ifs: how fast the recorded history is replayed by two sets of rules, against the rate at which the same events were ingested
+// and scored; how much memory that takes; and how long live events take meanwhile.
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient, type Client } from '@lead-scoring/client';
+import type { PlatformEndpoints } from '@lead-scoring/platform';
+import { startSystemWithRules, type RunningRuledSystem } from './contenders/whole-system.js';
+import { floodUntilReadable, type LoadGenerator } from './load/load-generator.js';
+import { interleaved } from './rounds.js';
+import type { Latencies } from './statistics.js';
+import { eventTypes, workloadRules, type WorkloadPlan } from './workload.js';
+
+export interface WhatIfSizes {
+  leads: number;
+  warmUpEvents: number;
+  events: number;
+  live: { leads: number; eventsPerSecond: number; forMs: number };
+}
+
+interface WhatIfRound {
+  /** Events of the history a second, from the request until the job is completed. */
+  eventsPerSecond: number;
+  /** By how much the memory of the scoring process rose at most, in MiB. */
+  memoryMiB: number;
+}
+
+export interface WhatIfResult {
+  leads: number;
+  events: number;
+  /** From the first POST until all events were readable. */
+  ingestedPerSecond: number;
+  contenders: { name: string; rounds: WhatIfRound[] }[];
+  liveEventsPerSecond: number;
+  /** Of live events from POST to readable, without a what-if and while one runs after another. */
+  live: { quiet: Latencies; beside: Latencies }[];
+}
+
+const eventsPerRequest = 500;
+const pollMs = 50;
+const memoryPollMs = 20;
+const outcome = { event_type: eventTypes[5] };
+const contenders = [
+  { name: 'without an outcome', asked: {} },
+  { name: `with an outcome (${outcome.event_type})`, asked: { outcome } },
+];
+
+export async function measureWhatIf(
+  endpoints: PlatformEndpoints,
+  generator: LoadGenerator,
+  sizes: WhatIfSizes,
+  rounds: number,
+  say: (message: string) => void,
+): Promise<WhatIfResult> {
+  const { leads, warmUpEvents, events, live } = sizes;
+  const running = await startSystemWithRules(
+    endpoints,
+    workloadRules.map(({ form }) => form),
+  );
+  try {
+    await floodUntilReadable(generator, running, planOf('warmup', leads, warmUpEvents));
+    const filled = await floodUntilReadable(generator, running, planOf('history', leads, events));
+    const ingestedPerSecond = filled.events / (filled.readableMs / 1_000);
+    say(`  ${Math.round(ingestedPerSecond)} events/s ingested to readable`);
+    const whatIfs = new WhatIfs(running, warmUpEvents + events, 2 * leads);
+    await whatIfs.prepare();
+    for (const { asked } of contenders) await whatIfs.measure(asked);
+    const measured = await interleaved(contenders, rounds, ({ asked }) => whatIfs.measure(asked), {
+      say,
+      describe: ({ eventsPerSecond, memoryMiB }) =>
+        `${Math.round(eventsPerSecond)} events/s replayed, ${memoryMiB.toFixed(0)} MiB`,
+    });
+    const besideLive: WhatIfResult['live'] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const quiet = await pace(generator, running, live);
+      const beside = await whatIfs.meanwhile(() => pace(generator, running, live));
+      say(`  p99 of live events ${quiet.p99.toFixed(0)} ms, beside what-ifs ${beside.p99.toFixed(0)} ms`);
+      besideLive.push({ quiet, beside });
+    }
+    return {
+      leads,
+      events,
+      ingestedPerSecond,
+      contenders: measured,
+      liveEventsPerSecond: live.eventsPerSecond,
+      live: besideLive,
+    };
+  } finally {
+    await running.stop();
+  }
+}
+
+class WhatIfs {
+  readonly #client: Client;
+  /** The rule that each draft changes. */
+  #ruleId = '';
+
+  constructor(
+    private readonly running: RunningRuledSystem,
+    private readonly events: number,
+    private readonly leads: number,
+  ) {
+    this.#client = createClient({ baseUrl: running.target.baseUrl, token: running.token });
+  }
+
+  async prepare(): Promise<void> {
+    const { data } = await this.#client.call('listRules', { query: { limit: 1 } });
+    const [rule] = data;
+    if (!rule) throw new Error('there is no rule to change');
+    this.#ruleId = rule.id;
+  }
+
+  async measure(asked: { outcome?: typeof outcome }): Promise<WhatIfRound> {
+    const before = this.running.scoringMemoryMiB();
+    let most = before;
+    const sampling = setInterval(() => {
+      most = Math.max(most, this.running.scoringMemoryMiB());
+    }, memoryPollMs);
+    try {
+      const begun = performance.now();
+      await this.#completed(asked);
+      const seconds = (performance.now() - begun) / 1_000;
+      return { eventsPerSecond: this.events / seconds, memoryMiB: most - before };
+    } finally {
+      clearInterval(sampling);
+    }
+  }
+
+  /** Lets one what-if follow another until the work is done. */
+  async meanwhile<Result>(work: () => Promise<Result>): Promise<Result> {
+    const working = work();
+    const done = working.then(() => true);
+    while (!(await Promise.race([done, Promise.resolve(false)]))) await this.#completed({ outcome });
+    return working;
+  }
+
+  /** @throws Error where not all leads were replayed: the speed of wrong results is worth nothing */
+  #check(result: unknown): void {
+    const { leads } = (result ?? {}) as { leads?: number };
+    if (leads === undefined || leads < this.leads)
+      throw new Error(`a what-if has replayed ${leads ?? 'no'} leads of ${this.leads}`);
+  }
+
+  async #completed(asked: { outcome?: typeof outcome }): Promise<void> {
+    const { job_id } = await this.#client.call('startWhatIf', {
+      body: { changes: [{ op: 'change', rule_id: this.#ruleId, rule: { weight: 9 } }], ...asked },
+    });
+    for (;;) {
+      const { status, errors, result } = await this.#client.call('getJob', { parameters: { id: job_id } });
+      if (status === 'completed') {
+        this.#check(result);
+        return;
+      }
+      if (status === 'failed' || status === 'cancelled')
+        throw new Error(`a what-if is ${status}: ${JSON.stringify(errors)}`);
+      await pause(pollMs);
+    }
+  }
+}
+
+async function pace(
+  generator: LoadGenerator,
+  { target, readable }: RunningRuledSystem,
+  { leads, eventsPerSecond, forMs }: WhatIfSizes['live'],
+): Promise<Latencies> {
+  const { probeLatencies } = await generator.perform({
+    do: 'pace',
+    target,
+    plan: planOf('live', leads, 5 * leads),
+    connections: 64,
+    eventsPerSecond,
+    forMs,
+    probes: { perSecond: 10, readable, timeoutMs: 60_000 },
+  });
+  if (!probeLatencies) throw new Error('no live event was timed');
+  return probeLatencies;
+}
+
+function planOf(name: string, leads: number, events: number): WorkloadPlan {
+  return {
+    name,
+    seed: 19,
+    leads,
+    events: events - (events % leads),
+    eventsPerRequest,
+    distribution: 'even',
+    firstEventAt: Date.now() - 7_200_000,
+  };
+}
