@@ -25,6 +25,7 @@ function schemaStore(): SchemaStore {
   };
   return {
     register: () => Promise.resolve(),
+    assertRegistered: () => undefined,
     own,
     declarationOf: (topic, type) => all.find((one) => one.topic === topic && one.type === type),
     find: (declaration, id) => (own(declaration).id === id ? own(declaration) : undefined),

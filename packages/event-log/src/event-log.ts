@@ -34,6 +34,8 @@ export interface EventLog {
    * @throws EventLogError `incompatible_schema` or `topic_mismatch`, with the reason and what to change.
    */
   prepare(): Promise<void>;
+  /** Prepares the schemas alone: for a thread of a process that has prepared its own log. */
+  prepareSchemas(): Promise<void>;
   /** The partition of a key, computed as by Kafka's default partitioner (murmur2). */
   partitionOf(key: string): number;
   /** Closes every connection that is still open. Components close their own when they stop. */
@@ -72,6 +74,7 @@ export function createEventLog(
     async prepare() {
       await Promise.all([ensureTopics(kafka, config, logger), schemas.register()]);
     },
+    prepareSchemas: () => schemas.register(),
     partitionOf: (key) => partitionOfKey(key, config.partitions),
     close() {
       for (const connection of connections) connection.close();
@@ -94,14 +97,34 @@ export function createEventLog(
   };
 }
 
-/** The event log as a component of a service's process: prepared at the start, closed at the end. */
-export function createEventLogComponent(
+/** Creates the event log of a service from the settings of its process, without connecting. */
+export function eventLogOf(
   configuration: EventLogEnvironment,
   {
     service,
     logger,
     declarations,
   }: { service: ServiceName; logger: Logger; declarations?: readonly RecordDeclaration[] },
+): EventLog {
+  return createEventLog(
+    {
+      brokers: configuration.KAFKA_BROKERS,
+      schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
+      namespace: configuration.NAMESPACE,
+      clientId: service,
+      partitions: configuration.PARTITIONS,
+      replicationFactor: configuration.REPLICATION_FACTOR,
+      skippedRecords: configuration.SKIP_RECORDS,
+      access: configuration,
+    },
+    { logger, declarations },
+  );
+}
+
+/** The event log as a component of a service's process: prepared at the start, closed at the end. */
+export function createEventLogComponent(
+  configuration: EventLogEnvironment,
+  options: Parameters<typeof eventLogOf>[1],
 ): Component<EventLog> {
   // The same log in each repetition of a start: its schemas are made once.
   let log: EventLog | undefined;
@@ -109,19 +132,7 @@ export function createEventLogComponent(
     name: 'event log',
     waitsForServer: true,
     start: async () => {
-      const value = (log ??= createEventLog(
-        {
-          brokers: configuration.KAFKA_BROKERS,
-          schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
-          namespace: configuration.NAMESPACE,
-          clientId: service,
-          partitions: configuration.PARTITIONS,
-          replicationFactor: configuration.REPLICATION_FACTOR,
-          skippedRecords: configuration.SKIP_RECORDS,
-          access: configuration,
-        },
-        { logger, declarations },
-      ));
+      const value = (log ??= eventLogOf(configuration, options));
       await value.prepare();
       return { value, stop: () => value.close() };
     },

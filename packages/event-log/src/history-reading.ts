@@ -30,7 +30,7 @@ const recordsPerSlice = 250;
  * The wanted records of one partition, in their order, at most 250 at a time, while the next fetch is under way. A record that cannot
  * be decoded is left out: the live work has made it a dead letter.
  * @param range from one offset up to another, the second exclusive
- * @throws EventLogUnavailable; the signal's reason once it is aborted
+ * @throws EventLogUnavailable; EventLogError `not_prepared`, because no record could be decoded; the signal's reason once it is aborted
  */
 export async function* readHistory(
   log: EventLog,
@@ -38,7 +38,8 @@ export async function* readHistory(
   { wants, maxBytes, signal }: HistoryReadingOptions,
 ): AsyncGenerator<IncomingRecord[], void> {
   if (from >= to) return;
-  const { connect, wire, codec } = log[internals];
+  const { connect, wire, codec, schemas } = log[internals];
+  schemas.assertRegistered();
   const connection = connect();
   try {
     await connection.open([wire(topic)]);

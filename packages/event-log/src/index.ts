@@ -12,7 +12,7 @@ export {
   type AcceptPositionsOptions,
   type ServicePositions,
 } from './accept-positions.js';
-export { createEventLog, createEventLogComponent, type EventLog } from './event-log.js';
+export { createEventLog, createEventLogComponent, eventLogOf, type EventLog } from './event-log.js';
 export { readHistory, type HistoryReadingOptions, type StoredRecord } from './history-reading.js';
 export { readToFold, type FoldedReading, type FoldedReadingOptions } from './folded-reading.js';
 export {

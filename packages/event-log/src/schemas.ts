@@ -27,6 +27,8 @@ export function declaredRecords(): RecordDeclaration[] {
 export interface SchemaStore {
   /** Registers every declared record type. */
   register(): Promise<void>;
+  /** @throws EventLogError `not_prepared` before the record types are registered */
+  assertRegistered(): void;
   /** The schema that this process writes records of a declaration with. */
   own(declaration: RecordDeclaration): RegisteredSchema;
   declarationOf(topic: TopicName, type: string): RecordDeclaration | undefined;
@@ -44,6 +46,10 @@ export interface SchemaStore {
 }
 
 const parallelRegistrations = 8;
+
+function notPrepared(): EventLogError {
+  return new EventLogError('not_prepared', 'call prepare() before records are written or read');
+}
 
 export interface SchemaStoreOptions {
   registry: RegistryClient;
@@ -109,7 +115,11 @@ class NamespaceSchemas implements SchemaStore {
       );
     const same = this.#own.get(declared);
     if (same) return same;
-    throw new EventLogError('not_prepared', 'call prepare() before records are written or read');
+    throw notPrepared();
+  }
+
+  assertRegistered(): void {
+    if (this.#own.size === 0) throw notPrepared();
   }
 
   declarationOf(topic: TopicName, type: string): RecordDeclaration | undefined {

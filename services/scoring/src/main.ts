@@ -14,6 +14,7 @@ import {
   setting,
 } from '@lead-scoring/service';
 import { createPublishedConfigurations } from './configuration/published.js';
+import { createReplayThreads } from './jobs/replay-threads.js';
 import { scoringQueries } from './queries.js';
 import { scoringService } from './service.js';
 
@@ -42,6 +43,7 @@ runService({
   shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
   readyFile: configuration.READY_FILE,
   open: async (scope) => {
+    const tasks = await scope.start(createReplayThreads());
     const service = scoringService({
       cachedLeads: configuration.CACHED_LEADS,
       configurations: () => configurations,
@@ -56,6 +58,7 @@ runService({
       jobs: {
         log: () => log,
         writer: { write: (sent) => writer.write(sent) },
+        tasks,
         onStepError: (error, { job_id, step }) => {
           logger.error({ err: error, job_id, step }, 'a step of a job has thrown; the job has failed');
         },

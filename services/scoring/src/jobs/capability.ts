@@ -4,10 +4,9 @@ import { records } from '@lead-scoring/contracts';
 import type { RecordWriter } from '@lead-scoring/event-log';
 import { rescoring } from '../rescoring/job.js';
 import { suggestion } from '../suggestions/job.js';
-import { whatIf } from '../what-if/job.js';
-import type { ReplayDependencies } from './replay-plan.js';
+import { whatIf, type WhatIfDependencies } from '../what-if/job.js';
 
-export interface ScoringJobsDependencies extends ReplayDependencies {
+export interface ScoringJobsDependencies extends WhatIfDependencies {
   readonly writer: Pick<RecordWriter, 'write'>;
   readonly onStepError: StepErrorListener;
 }

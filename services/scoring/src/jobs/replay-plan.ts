@@ -74,6 +74,13 @@ export interface PlannedStep {
   readonly cursor: string | null;
 }
 
+/** The steps that are next, one after another. */
+export function plannedSteps(job: ReplayingJob, count: number, signal: AbortSignal): PlannedStep[] {
+  const step = plannedStep(job, signal);
+  if (count <= 1 || step.cursor === null) return [step];
+  return [step, ...plannedSteps({ ...job, cursor: step.cursor }, count - 1, signal)];
+}
+
 /** The step at which a job is. */
 export function plannedStep(
   { ou_id, cursor, work: { partitions } }: ReplayingJob,

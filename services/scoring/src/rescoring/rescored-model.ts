@@ -6,7 +6,7 @@ import type { Lead } from '../leads/state.js';
 import { emptyProfile } from '../profile/state.js';
 import { compileRules } from '../scores/rule-model.js';
 import { alwaysInForce } from '../what-if/draft-model.js';
-import { foundAmong, scoreOf, type ComparedLead } from '../what-if/found-model.js';
+import { foundAmong, scoreOf, withReasons, type ComparedLead } from '../what-if/found-model.js';
 import { PointTally } from '../what-if/reasons-model.js';
 import { Resets, type PlacedCause, type PlacedDecision } from '../what-if/resets-model.js';
 import { Track } from '../what-if/track-model.js';
@@ -71,12 +71,10 @@ export class GroupRescoring {
   }
 
   found(): records.WhatIfFound {
-    return foundAmong(this.compared(), {
-      configurations: { live: this.configuration, draft: this.configuration },
-      score_type: this.rescored.score_type,
-      tallies: this.#tallies,
-      hasOutcome: false,
-    });
+    const configurations = { live: this.configuration, draft: this.configuration };
+    const { score_type } = this.rescored;
+    const found = foundAmong(this.compared(), { configurations, score_type, hasOutcome: false });
+    return withReasons(found, this.#tallies, configurations);
   }
 }
 

@@ -9,7 +9,6 @@ import { compileRules } from '../scores/rule-model.js';
 import { alwaysInForce, draftOf, type DraftDecision } from '../what-if/draft-model.js';
 import { foundIn } from '../what-if/found-model.js';
 import { readCauses, type HistoryPart } from '../what-if/history.js';
-import { PointTally } from '../what-if/reasons-model.js';
 import {
   configurationAt,
   rangeOf,
@@ -126,6 +125,7 @@ async function findIn(
   place: Place,
   context: LearningContext,
 ): Promise<Found | Extract<JobStep, { outcome: 'failed' }>> {
+  if (place.phase === 'judge') return { judged: await judge(job, place, context) };
   const outcomeTimes = await outcomeTimesIn(job, place, context);
   const hasOutcome = (leadId: string) => outcomeTimes.has(leadId);
   switch (place.phase) {
@@ -151,8 +151,6 @@ async function findIn(
         return { outcome: 'failed', error: { code: draft.code, message: draft.message } };
       return { suggested };
     }
-    case 'judge':
-      return { judged: await judge(job, place, { ...context, outcomeTimes }) };
   }
 }
 
@@ -210,12 +208,10 @@ async function learn(
     for await (const causes of readCauses(log(), part)) walk.take(causes);
     return;
   }
-  const tally = new PointTally('profile');
   const replay = await replayed(log(), part, {
     configurations: { live, draft: live },
     range,
-    outcomeTimes,
-    observers: { live: tally, draft: tally },
+    outcome: job.work.outcome,
   });
   const traitsOf = profileTraits(rules);
   for (const [leadId, lead] of replay.whole.live.leads) {
@@ -228,20 +224,18 @@ async function learn(
 async function judge(
   job: SuggestionJob,
   place: Place,
-  { log, signal, live, outcomeTimes }: OutcomeContext,
+  { log, signal, live }: LearningContext,
 ): Promise<NonNullable<Found['judged']>> {
   const { dimension: score_type } = job.work;
   const draft = draftBy(job, foundBy(job).suggested?.changes ?? [], live);
   if (draft.outcome === 'rejected') throw new Error(`suggested changes are refused: ${draft.message}`);
   const configurations = { live: alwaysInForce(live), draft: alwaysInForce(draft.configuration) };
-  const tallies = { live: new PointTally(score_type), draft: new PointTally(score_type) };
   const replay = await replayed(log(), partOf(job, place, signal), {
     configurations,
     range: rangeOf(job.work, job.started_at),
-    outcomeTimes,
-    observers: tallies,
+    outcome: job.work.outcome,
   });
-  const found = foundIn(replay, { configurations, score_type, tallies });
+  const found = foundIn(replay, { configurations, score_type });
   const nobody = { won: [], others: [] };
   return { live: found.live.outcome ?? nobody, draft: found.draft.outcome ?? nobody };
 }

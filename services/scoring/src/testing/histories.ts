@@ -89,6 +89,8 @@ const step = fc.oneof(
 );
 export type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 export const histories = fc.array(step, { maxLength: 40 });
+/** For laws about three steps and more of one lead, which short histories rarely have. */
+export const longHistories = fc.array(step, { minLength: 20, maxLength: 40 });
 
 /** Plays steps to live scoring, and keeps what happened. */
 export class Player {

@@ -8,6 +8,7 @@ import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-r
 import { configurationCommands } from '../configuration/capability.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import { createPublishedConfigurations } from '../configuration/published.js';
+import { performHere } from '../jobs/replay-tasks.js';
 import { scoringQueries } from '../queries.js';
 import { scoringService } from '../service.js';
 import { ouId } from './builders.js';
@@ -56,7 +57,7 @@ export function serviceOn(
     configurations: () => configurations,
     partitions,
     decay: { writer, now, onError: rethrow, timing },
-    jobs: { log, writer, leadsPerStep, onStepError: rethrow },
+    jobs: { log, writer, leadsPerStep, tasks: performHere(log), onStepError: rethrow },
   });
 }
 
@@ -130,7 +131,12 @@ export function openScoringRig({ partitions }: { partitions: number }): Promise<
     configurations: unopened,
     partitions,
     decay: { writer: { write: unopened }, now: unopened, onError: unopened },
-    jobs: { log: unopened, writer: { write: unopened }, onStepError: unopened },
+    jobs: {
+      log: unopened,
+      writer: { write: unopened },
+      tasks: performHere(unopened),
+      onStepError: unopened,
+    },
   });
   return openServiceRig({ service: 'scoring', collections, ouId, partitions });
 }

@@ -8,14 +8,15 @@ import { reasonsOf, type PointTally } from './reasons-model.js';
 import type { Replay, Sides } from './replay-model.js';
 
 type Found = records.WhatIfFound;
+type Mover = Omit<records.FoundMover, 'why'>;
+/** What was found, before the reasons of the movers are known. */
+export type FoundWithoutReasons = Omit<Found, 'movers'> & { readonly movers: readonly Mover[] };
 type FoundSide = records.FoundSide;
 type ScoreType = records.WhatIfWork['score_type'];
 
 export interface FoundContext {
   readonly configurations: Sides<ScoringConfiguration>;
   readonly score_type: ScoreType;
-  /** The points of the replayed leads. */
-  readonly tallies: Sides<PointTally>;
 }
 
 const sides = ['live', 'draft'] as const;
@@ -30,7 +31,7 @@ export interface ComparedLead extends Sides<ScoredLead> {
 }
 
 /** What the ended replay of a group of leads has found. */
-export function foundIn(replay: Replay, context: FoundContext): Found {
+export function foundIn(replay: Replay, context: FoundContext): FoundWithoutReasons {
   return foundAmong(comparedIn(replay), {
     ...context,
     hasOutcome: replay.outcomeTimes !== undefined,
@@ -52,11 +53,10 @@ function* comparedIn({ whole, before, outcomeTimes }: Replay): Generator<Compare
 /** What there is to find among leads of which both sides are known. */
 export function foundAmong(
   leads: Iterable<ComparedLead>,
-  { hasOutcome, ...context }: FoundContext & { readonly hasOutcome: boolean },
-): Found {
-  const { configurations, score_type, tallies: points } = context;
+  { configurations, score_type, hasOutcome }: FoundContext & { readonly hasOutcome: boolean },
+): FoundWithoutReasons {
   const found = { leads: 0, rising: 0, falling: 0, crossing: 0 };
-  const movers: Omit<records.FoundMover, 'why'>[] = [];
+  const movers: Mover[] = [];
   const tallies = {
     live: new SideTally(configurations.live, score_type),
     draft: new SideTally(configurations.draft, score_type),
@@ -75,11 +75,21 @@ export function foundAmong(
     ...found,
     live: tallies.live.found(hasOutcome),
     draft: tallies.draft.found(hasOutcome),
-    movers: topMovers(movers).map((mover) => ({
-      ...mover,
-      why: reasonsOf(mover.lead_id, points, configurations),
-    })),
+    movers: topMovers(movers),
   };
+}
+
+/** @param tallies the points of the movers */
+export function withReasons(
+  found: FoundWithoutReasons,
+  tallies: Sides<PointTally>,
+  configurations: Sides<ScoringConfiguration>,
+): Found {
+  const movers = found.movers.map((mover) => ({
+    ...mover,
+    why: reasonsOf(mover.lead_id, tallies, configurations),
+  }));
+  return { ...found, movers };
 }
 
 export function scoreOf(lead: ScoredLead, scoreType: ScoreType): number {
@@ -133,10 +143,8 @@ function add<Key>(counts: Map<Key, number>, key: Key, count = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
-type Move = Pick<records.FoundMover, 'lead_id' | 'live' | 'draft'>;
-
 /** Those that rise most and those that fall most, the largest move first. */
-function topMovers<Mover extends Move>(movers: readonly Mover[]): Mover[] {
+function topMovers<Of extends Mover>(movers: readonly Of[]): Of[] {
   const inOrder = [...movers].sort(
     (one, other) => moveOf(other) - moveOf(one) || (one.lead_id < other.lead_id ? -1 : 1),
   );
@@ -145,7 +153,7 @@ function topMovers<Mover extends Move>(movers: readonly Mover[]): Mover[] {
   return [...top((move) => move > 0), ...top((move) => move < 0)];
 }
 
-function moveOf({ live, draft }: Move): number {
+function moveOf({ live, draft }: Mover): number {
   return Math.abs(draft - live);
 }
 

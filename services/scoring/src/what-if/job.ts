@@ -1,26 +1,24 @@
-// The what-if job. It begins with the ends of the log, so that its result is of one moment. A step is the history of one group of leads in
-// one partition. Nothing of a live score is touched.
+// The what-if job. It begins with the ends of the log, so that its result is of one moment. A step is the history of some groups of leads,
+// each of one partition. Nothing of a live score is touched.
 import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-scoring/capability';
 import { records, type JsonValue } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { loadOne } from '../configuration/queries.js';
-import {
-  besideLog,
-  plannedStep,
-  planOf,
-  type PlannedStep,
-  type ReplayDependencies,
-} from '../jobs/replay-plan.js';
+import { besideLog, plannedSteps, planOf, type ReplayDependencies } from '../jobs/replay-plan.js';
+import type { TaskPerformer } from '../jobs/replay-tasks.js';
 import { alwaysInForce, draftOf } from './draft-model.js';
-import { foundIn, joinedJson } from './found-model.js';
-import { PointTally } from './reasons-model.js';
-import { configurationAt, rangeOf, readOutcomes, replayed, type StepContext } from './replay-group.js';
+import { joinedFound, joinedJson } from './found-model.js';
+import { configurationAt, rangeOf, type StepContext } from './replay-group.js';
 import type { Sides } from './replay-model.js';
 
 type Work = records.WhatIfWork;
 type WhatIfJob = Job<Work>;
 
-export function whatIf(dependencies: ReplayDependencies): JobKind<typeof records.startWhatIf, Work> {
+export interface WhatIfDependencies extends ReplayDependencies {
+  readonly tasks: TaskPerformer;
+}
+
+export function whatIf(dependencies: WhatIfDependencies): JobKind<typeof records.startWhatIf, Work> {
   return {
     name: 'what-if',
     command: records.startWhatIf,
@@ -56,17 +54,24 @@ function askedOf(start: records.StartWhatIf): Asked {
   ) as unknown as Asked;
 }
 
-async function takeStep(job: WhatIfJob, context: StepContext): Promise<JobStep> {
-  const step = plannedStep(job, context.signal);
-  const found = await replayGroup(job, step, {
-    ...context,
-    configurations: await configurationsOf(job, context),
-  });
+async function takeStep(
+  job: WhatIfJob,
+  { tasks, ...context }: StepContext & Pick<WhatIfDependencies, 'tasks'>,
+): Promise<JobStep> {
+  const { started_at, work } = job;
+  const { score_type, outcome } = work;
+  const configurations = await configurationsOf(job, context);
+  const asked = { configurations, range: rangeOf(work, started_at), score_type, outcome };
+  // As many groups of leads as can be replayed at the same time.
+  const steps = plannedSteps(job, tasks.width, context.signal);
+  const found = await Promise.all(
+    steps.map(({ part: { signal, ...part } }) => tasks.perform('what-if', { ...asked, part }, signal)),
+  );
   return {
     outcome: 'advanced',
-    cursor: step.cursor,
-    done: step.done,
-    found: found as unknown as JsonValue,
+    cursor: steps.at(-1)?.cursor ?? null,
+    done: steps.reduce((sum, { done }) => sum + done, 0),
+    found: found.reduce(joinedFound) as unknown as JsonValue,
     commands: [],
   };
 }
@@ -80,17 +85,4 @@ async function configurationsOf(
   const draft = draftOf(work, live, { job_id, at });
   if (draft.outcome === 'rejected') throw new Error(`the draft of a what-if is refused: ${draft.message}`);
   return { live: alwaysInForce(live), draft: alwaysInForce(draft.configuration) };
-}
-
-async function replayGroup(
-  { started_at, work }: WhatIfJob,
-  { part }: PlannedStep,
-  { log, configurations }: Pick<StepContext, 'log'> & { configurations: Sides<ScoringConfiguration> },
-): Promise<records.WhatIfFound> {
-  const { outcome, score_type } = work;
-  const range = rangeOf(work, started_at);
-  const outcomeTimes = outcome && (await readOutcomes(log(), part, { outcome, range }));
-  const tallies = { live: new PointTally(score_type), draft: new PointTally(score_type) };
-  const replay = await replayed(log(), part, { configurations, range, outcomeTimes, observers: tallies });
-  return foundIn(replay, { configurations, score_type, tallies });
 }

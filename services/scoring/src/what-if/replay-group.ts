@@ -59,18 +59,21 @@ export async function replayed(
   {
     configurations,
     range,
-    outcomeTimes,
+    outcome,
     observers,
   }: {
     readonly configurations: Sides<ScoringConfiguration>;
     readonly range: ReplayedRange;
-    readonly outcomeTimes?: ReadonlyMap<string, string> | undefined;
-    readonly observers: Sides<PointTally>;
+    readonly outcome?: records.WhatIfWork['outcome'];
+    readonly observers?: Sides<PointTally>;
   },
 ): Promise<Replay> {
   const rules = { live: compileRules(configurations.live), draft: compileRules(configurations.draft) };
-  const replay = new Replay(rules, range, { outcomeTimes, observers });
+  const replay = new Replay(rules, range, { outcome, observers });
   for await (const happenings of readHappenings(log, part)) replay.take(happenings);
+  const { disordered: leads } = replay;
+  if (leads.size > 0)
+    for await (const happenings of readHappenings(log, { ...part, leads })) replay.takeAgain(happenings);
   replay.end();
   return replay;
 }

@@ -14,6 +14,7 @@ import {
   decays,
   event,
   histories,
+  longHistories,
   names,
   Player,
   profiles,
@@ -21,9 +22,9 @@ import {
   type Step,
 } from '../testing/histories.js';
 import { alwaysInForce } from './draft-model.js';
-import { foundIn, joinedFound } from './found-model.js';
+import { foundIn, joinedFound, withReasons } from './found-model.js';
 import { PointTally, reasonsOf } from './reasons-model.js';
-import { Outcomes, Replay, type ReplayedRange, type Sides } from './replay-model.js';
+import { Outcomes, Replay, type Outcome, type ReplayedRange, type Sides } from './replay-model.js';
 import type { Happening } from './track-model.js';
 
 /** Plays the steps to live scoring. @returns what happened, and when the last of it was decided */
@@ -36,11 +37,13 @@ function played(
   return { happenings: player.happenings, until: player.end() };
 }
 
+const outcome = { event_type: 'Deal Won' };
+
 interface ReplaySettings {
   live: ScoringConfiguration;
   draft?: ScoringConfiguration;
   range: ReplayedRange;
-  outcomes?: Outcomes;
+  outcome?: Outcome;
   /** The happenings of one batch. */
   batch?: number;
 }
@@ -50,15 +53,16 @@ const talliesOf = new WeakMap<Replay, Sides<PointTally>>();
 
 function replayed(
   happenings: readonly Happening[],
-  { live, draft = live, range, outcomes, batch = happenings.length }: ReplaySettings,
+  { live, draft = live, range, outcome, batch = happenings.length }: ReplaySettings,
 ): Replay {
-  outcomes?.take(happenings);
   const rules = { live: compileRules(alwaysInForce(live)), draft: compileRules(alwaysInForce(draft)) };
   const tallies = { live: new PointTally('engagement'), draft: new PointTally('engagement') };
-  const replay = new Replay(rules, range, { outcomeTimes: outcomes?.times, observers: tallies });
+  const replay = new Replay(rules, range, { outcome, observers: tallies });
   talliesOf.set(replay, tallies);
   for (let from = 0; from < happenings.length; from += Math.max(1, batch))
     replay.take(happenings.slice(from, from + Math.max(1, batch)));
+  const { disordered } = replay;
+  replay.takeAgain(happenings.filter(({ payload }) => disordered.has(payload.lead_id)));
   replay.end();
   return replay;
 }
@@ -85,7 +89,8 @@ test('by the rules that were in force it gives the leads that live scoring has, 
 function foundOf(replay: Replay, live: ScoringConfiguration, draft: ScoringConfiguration) {
   const tallies = talliesOf.get(replay);
   if (!tallies) throw new Error('nobody has counted the points of the replay');
-  return foundIn(replay, { configurations: { live, draft }, score_type: 'engagement', tallies });
+  const configurations = { live, draft };
+  return withReasons(foundIn(replay, { configurations, score_type: 'engagement' }), tallies, configurations);
 }
 
 test('a draft that changes nothing moves nobody', () => {
@@ -93,8 +98,8 @@ test('a draft that changes nothing moves nobody', () => {
   fc.assert(
     fc.property(histories, (steps) => {
       const { happenings, until } = played(steps);
-      const outcomes = new Outcomes({ event_type: 'deal_won' }, { until });
-      const replay = replayed(happenings, { live, range: { until }, outcomes });
+      const outcome = { event_type: 'deal_won' };
+      const replay = replayed(happenings, { live, range: { until }, outcome });
       expect(withoutPlaces(replay.whole.draft.leads)).toEqual(withoutPlaces(replay.whole.live.leads));
       const found = foundOf(replay, live, live);
       expect(found.draft).toEqual(found.live);
@@ -117,8 +122,7 @@ test('the findings of groups of leads, joined, are those of all leads at once', 
     fc.property(histories, fc.nat(names.length), (steps, size) => {
       const { happenings, until } = played(steps);
       const found = (own: readonly Happening[]) => {
-        const outcomes = new Outcomes({ event_type: 'Deal Won' }, { until });
-        const replay = replayed(own, { live, draft: drafted, range: { until }, outcomes });
+        const replay = replayed(own, { live, draft: drafted, range: { until }, outcome });
         return foundOf(replay, live, drafted);
       };
       const first = new Set(names.slice(0, size).map(idOf));
@@ -156,6 +160,7 @@ test('the reasons of a lead add up to its move', () => {
 });
 
 describe('an outcome', () => {
+  const happened = { path: undefined, title: undefined } as const;
   const live = configured(...commands, ...profiles);
 
   test('is judged by the events before it alone, in whichever order they came', () => {
@@ -163,9 +168,8 @@ describe('an outcome', () => {
       fc.property(histories, (steps) => {
         // A reset counts at the moment at which it was decided, and not at that of an event.
         const { happenings, until } = played(steps.filter(({ does }) => does !== 'reset'));
-        const outcomes = new Outcomes({ event_type: 'Deal Won' }, { until });
-        const replay = replayed(happenings, { live, range: { until }, outcomes });
-        for (const [id, to] of outcomes.times) {
+        const replay = replayed(happenings, { live, range: { until }, outcome });
+        for (const [id, to] of replay.outcomeTimes ?? []) {
           const before = replayed(happenings, { live, range: { to, until } });
           const [judged, cut] = [replay.before.live.leads.get(id), before.whole.live.leads.get(id)];
           expect([judged?.score, judged?.profile?.score]).toEqual([cut?.score, cut?.profile?.score]);
@@ -174,8 +178,37 @@ describe('an outcome', () => {
     );
   });
 
+  test('finds the same before it, whether a history is read once or a second time when the outcome is known', () => {
+    const fading = configured(...commands, ...decays, ...profiles);
+    fc.assert(
+      fc.property(longHistories, fc.constantFrom(live, fading), (steps, configuration) => {
+        const { happenings, until } = played(steps);
+        const settings = { live: configuration, draft: drafted, range: { until }, outcome };
+        const once = replayed(happenings, settings);
+        const again = replayed(happenings, settings);
+        for (const track of [again.before.live, again.before.draft]) track.leads.clear();
+        again.takeAgain(happenings);
+        again.end();
+        for (const side of ['live', 'draft'] as const)
+          expect(withoutPlaces(once.before[side].leads)).toEqual(withoutPlaces(again.before[side].leads));
+      }),
+    );
+  });
+
+  test('does not see a reset that was decided after its time, although the reset was recorded first', () => {
+    const at = (event_type: string, hour: number) => ({ ...happened, event_type, hour });
+    const { happenings, until } = played([
+      { does: 'events', lead: 'ada', events: [at('Page View', 1)] },
+      { does: 'reset', lead: 'ada' },
+      { does: 'events', lead: 'ada', events: [at('Deal Won', 50)] },
+    ]);
+    const { whole, before } = replayed(happenings, { live, range: { until }, outcome });
+    expect(whole.live.leads.get(idOf('ada'))?.score).toBe(0);
+    expect(before.live.leads.get(idOf('ada'))?.score).toBe(11);
+  });
+
   test('does not depend on anything that happens with it or later', () => {
-    const won = { event_type: 'Deal Won', path: undefined, title: undefined, hour: 50 };
+    const won = { ...happened, event_type: 'Deal Won', hour: 50 };
     fc.assert(
       fc.property(histories, fc.array(event, { maxLength: 6 }), (steps, more) => {
         const later = more.map((one) => ({ ...one, hour: 50 + (one.hour % 100) }));
@@ -184,10 +217,7 @@ describe('an outcome', () => {
             ...steps.filter(({ does }) => does !== 'delete'),
             { does: 'events', lead: 'ada', events: [won, ...events] as never },
           ]);
-          const outcomes = new Outcomes({ event_type: 'Deal Won' }, { until });
-          return replayed(happenings, { live, range: { until }, outcomes }).before.live.leads.get(
-            idOf('ada'),
-          );
+          return replayed(happenings, { live, range: { until }, outcome }).before.live.leads.get(idOf('ada'));
         };
         expect(judged(later as never)?.score).toEqual(judged([])?.score);
       }),
@@ -223,8 +253,7 @@ describe('an outcome', () => {
       },
     ];
     const until = timeOf(24 * 100);
-    const outcomes = new Outcomes({ event_type: 'Deal Won' }, { until });
-    const replay = replayed(happenings, { live: fading, range: { until }, outcomes });
+    const replay = replayed(happenings, { live: fading, range: { until }, outcome });
     expect(replay.before.live.leads.get(idOf('ada'))?.score).toBe(11);
     expect(replay.whole.live.leads.get(idOf('ada'))?.score).toBe(0);
   });

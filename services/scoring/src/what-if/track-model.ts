@@ -40,6 +40,11 @@ export class Track {
     this.#decide(causes);
   }
 
+  /** Goes on with a lead as another track has it. */
+  adopt(lead: Lead): void {
+    this.leads.set(lead.id, { ...lead, offset: this.#decisions });
+  }
+
   /** Decides the ticks of decay rules on a lead up to a moment. */
   passTime(leadId: string, upTo: string): void {
     const lead = this.leads.get(leadId);

@@ -1,0 +1,38 @@
+// The pieces of scoring's jobs that read the recorded history: seconds of computing each. The process performs them in threads of low
+// priority, so that live events do not wait for them; a test performs them where it is.
+import type { records } from '@lead-scoring/contracts';
+import type { EventLog } from '@lead-scoring/event-log';
+import { findInGroup, type WhatIfGroup } from '../what-if/group.js';
+
+/** Inputs and results are plain data: they are copied from thread to thread. */
+interface Tasks {
+  readonly 'what-if': { readonly input: WhatIfGroup; readonly result: records.WhatIfFound };
+}
+
+export type TaskName = keyof Tasks;
+export type TaskInput<Name extends TaskName> = Tasks[Name]['input'];
+export type TaskResult<Name extends TaskName> = Tasks[Name]['result'];
+
+export const replayTasks: {
+  readonly [Name in TaskName]: (
+    input: TaskInput<Name>,
+    log: EventLog,
+    signal: AbortSignal,
+  ) => Promise<TaskResult<Name>>;
+} = { 'what-if': findInGroup };
+
+export interface TaskPerformer {
+  /** How many tasks it performs at a time. */
+  readonly width: number;
+  /** @throws a retriable error where a server is away; the signal's reason once it is aborted */
+  perform<Name extends TaskName>(
+    name: Name,
+    input: TaskInput<Name>,
+    signal: AbortSignal,
+  ): Promise<TaskResult<Name>>;
+}
+
+/** Performs tasks in the caller's thread, one at a time. */
+export function performHere(log: () => EventLog): TaskPerformer {
+  return { width: 1, perform: (name, input, signal) => replayTasks[name](input, log(), signal) };
+}
