@@ -17,6 +17,8 @@ export interface PolicyDeclaration<Command extends string, Event extends string>
   readonly reads?: ReadTable;
   readonly events: RecordTable<Event>;
   readonly collections: readonly PartitionedCollection[];
+  /** Collections that all partitions read and all editions share (`isLasting`). */
+  readonly published?: readonly PartitionedCollection[];
   open(scope: PartitionScope): OpenCapability & Required<Pick<OpenCapability, 'decide'>>;
 }
 

@@ -7,6 +7,7 @@ import {
   joinDealPoints,
   joinRulesetScores,
   pointChangesIn,
+  rescoredContributions,
   resetsScore,
   scoredEventsOf,
   scoreTypeOf,
@@ -58,11 +59,11 @@ export interface LeadAccount extends Pick<
   readonly score: number;
   /** Whether a decision in the account is on the engagement score. */
   readonly has_score: boolean;
-  /** Of the engagement score, since its last reset. */
+  /** Of the engagement score, since its last reset or rescoring. */
   readonly contributions: Contributions;
-  /** The engagement score by ruleset, since its last reset. */
+  /** The engagement score by ruleset, since its last reset or rescoring. */
   readonly rulesets: RulesetScores;
-  /** Whether a decision in the account has reset the score: the contributions of earlier accounts count no more. */
+  /** Whether a decision in the account has reset the score, or put one that was computed anew in its place: the contributions of earlier accounts count no more. */
   readonly has_reset: boolean;
   /** Absent where no decision in the account is on the profile. */
   readonly profile?: ProfileAccount;
@@ -146,6 +147,11 @@ function scoresAfter(known: LeadAccount, decision: ScoreDecision): Partial<Score
     return { deal: { score, points: withDealDecision(known.deal?.points ?? new Map(), decision) } };
   if (resetsScore(decision))
     return { score, has_score: true, contributions: new Map<string, never>(), rulesets: [], has_reset: true };
+  if ('rescored' in decision && decision.rescored?.engagement) {
+    const { engagement } = decision.rescored;
+    const contributions = rescoredContributions(engagement);
+    return { score, has_score: true, contributions, rulesets: engagement.rulesets, has_reset: true };
+  }
   const scored_events = [...scoredEventsOf(decision)];
   return {
     score,

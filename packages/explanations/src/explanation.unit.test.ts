@@ -493,3 +493,42 @@ describe('the account of a lead whose score was reset', () => {
     }
   });
 });
+
+describe('the account of a lead whose score was computed anew', () => {
+  test('says what rules gave in the computation and since, however the decisions are divided', () => {
+    const rule = (name: string) => ({ rule_id: idOf(name), rule_version: 1, ruleset_id: idOf('Web') });
+    const decisions = [
+      leadScored('ada', { rule: 'view', points: 5, times: 2 }),
+      {
+        ...scoreReset('ada', 10),
+        score: 12,
+        adjustments: [{ reason: 'rescored' as const, points: 2 }],
+        rescored: {
+          job_id: idOf('job'),
+          engagement: {
+            rulesets: [{ ruleset_id: idOf('Web'), score: 12 }],
+            matches: [{ ...rule('view'), event_type: 'Page View', points: 6, count: 2 }],
+            others: [],
+          },
+        },
+      },
+      leadScored('ada', { rule: 'open', points: 1, previous: 12 }),
+    ];
+    const accountOf = (from: number, to: number) =>
+      decisions.reduce<LeadAccount | null>(
+        (account, decision, index) =>
+          index < from || index >= to ? account : foldAccount(account, decision, index),
+        null,
+      );
+    const whole = accountOf(0, 3);
+    expect([...(whole?.contributions.values() ?? [])]).toMatchObject([
+      { rule_id: idOf('view'), total: 12 },
+      { rule_id: idOf('open'), total: 1 },
+    ]);
+    expect(whole?.score).toBe(13);
+    for (const cut of [1, 2]) {
+      const after = accountOf(cut, 3);
+      expect(after && joinAccounts(accountOf(0, cut), after)).toEqual(whole);
+    }
+  });
+});

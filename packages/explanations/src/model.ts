@@ -178,6 +178,7 @@ export function toDecision(document: DecisionDocument, decision = toScoreDecisio
     configuration_version,
     scored_events: scoredEventsOf(decision),
     ...(adjustments && { adjustments }),
+    ...('rescored' in decision && { rescored: decision.rescored }),
     score,
     offset: offsetOf(document),
   };

@@ -50,6 +50,8 @@ export const explanationReads = {
     DecayDeleted: 'taken',
     // Ignored: it moves no score.
     DecaysScheduled: 'ignored',
+    // Ignored: the decisions before it say the new scores.
+    ScoringEpochActivated: 'ignored',
   },
 } as const satisfies ReadTable;
 

@@ -12,7 +12,7 @@ type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
 /** A recorded decision on a profile or deal score. */
 export type ConditionDecision = Pick<
   records.ScoreAdjusted,
-  'decided_at' | 'configuration_version' | 'adjustments'
+  'decided_at' | 'configuration_version' | 'adjustments' | 'rescored'
 >;
 
 /** What the decisions up to the explained moment gave. */

@@ -19,6 +19,7 @@ export interface Contribution {
   counted?: { count: number; total: number };
   /** The highest version of the rule that matched. */
   rule_version: number;
+  ruleset_id: string;
 }
 
 /** Contributions by rule and weight, in the order of their first matches. */
@@ -64,7 +65,7 @@ function sumOf(one: ReturnType<typeof countedOf>, other: ReturnType<typeof count
 export function contributeMatch(
   to: Map<string, Contribution>,
   event_type: string,
-  { rule_id, rule_version, points, counted_points }: records.ScoredEvent['matches'][number],
+  { rule_id, rule_version, ruleset_id, points, counted_points }: records.ScoredEvent['matches'][number],
 ): void {
   contribute(to, {
     rule_id,
@@ -76,7 +77,24 @@ export function contributeMatch(
       counted: { count: counted_points === 0 ? 0 : 1, total: counted_points },
     }),
     rule_version,
+    ruleset_id,
   });
+}
+
+/** The contributions to a score that was computed anew, as its decision records them. */
+export function rescoredContributions({
+  matches,
+}: Pick<records.RescoredEngagement, 'matches'>): Map<string, Contribution> {
+  const contributions = new Map<string, Contribution>();
+  for (const { points: weight, count, counted, ...match } of matches)
+    contribute(contributions, {
+      ...match,
+      weight,
+      count,
+      total: weight * count,
+      ...(counted && { counted: { count: counted.count, total: counted.points } }),
+    });
+  return contributions;
 }
 
 /**
@@ -84,7 +102,10 @@ export function contributeMatch(
  * the count times the weight. A driver has the label and the limits of the latest rule version that contributed to it.
  * @param configuration the present and former labels of the rules
  */
-export function driversOf(contributions: Contributions, configuration: ScoringConfiguration): Driver[] {
+export function driversOf(
+  contributions: ReadonlyMap<string, Omit<Contribution, 'ruleset_id'>>,
+  configuration: ScoringConfiguration,
+): Driver[] {
   return [...contributions.values()]
     .map(({ rule_id, event_type, count, weight, total, counted, rule_version }): Driver => {
       const rule = ruleWordsAsOf(configuration, rule_id, rule_version);

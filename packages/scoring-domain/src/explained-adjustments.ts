@@ -42,6 +42,27 @@ export class AdjustmentTally {
       });
   }
 
+  /** Adds what limits and decay rules took of a score that was computed anew. */
+  addRescored({ matches, others }: records.RescoredEngagement, decidedAt: string): void {
+    for (const { rule_id, rule_version, ruleset_id, points, count, counted } of matches)
+      if (counted)
+        this.#add(rule_id, {
+          reason: 'capped_by_rule',
+          count: Math.max(1, count - counted.count),
+          points: counted.points - points * count,
+          last_at: decidedAt,
+          ruleset_id,
+          rule_id,
+          rule_version,
+        });
+    for (const { reason, ruleset_id, points } of others) {
+      const sum = { reason, count: 1, points, last_at: decidedAt };
+      if (reason === 'held_by_ruleset' && ruleset_id !== undefined)
+        this.#add(`${ruleset_id} ${points < 0 ? 'down' : 'up'}`, { ...sum, ruleset_id });
+      else this.#add(reason, sum);
+    }
+  }
+
   clear(): void {
     this.#sums.clear();
   }
@@ -93,6 +114,7 @@ export const otherReasons = {
   deal_rule: 'A deal began or ceased to meet a rule',
   deal: 'Points of deals as a whole',
   decay: 'Points faded',
+  rescored: 'The score was computed anew',
 } as const;
 
 /** `Pricing: 3 of 5 counted, at most 3 a lead`; of a rule with cap_points `Pricing: 25 of 50 points counted, …`. */

@@ -1,8 +1,8 @@
 // Why a lead has its score, computed from the decisions on its events. A moment is named on one of two clocks: that of the events,
 // which an imported past has as well, or that of the system, which says what was known. Pure.
-import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import { jobIdOf, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from './configuration.js';
-import { contributeMatch, driversOf, type Contribution } from './contributions.js';
+import { contributeMatch, driversOf, rescoredContributions, type Contribution } from './contributions.js';
 import { DecayTally } from './decays/decay-tally.js';
 import { AdjustmentTally } from './explained-adjustments.js';
 import { levelOf } from './levels.js';
@@ -22,6 +22,8 @@ export interface ExplainedDecision {
   configuration_version: number;
   scored_events: readonly records.ScoredEvent[];
   adjustments?: readonly records.ScoreAdjustment[] | undefined;
+  /** Of a decision that has put a score that was computed anew in the place of the one of before. */
+  rescored?: records.Rescored | undefined;
 }
 
 export interface ExplainedLead {
@@ -59,7 +61,8 @@ type Entry = ScoreExplanation['entries'][number];
 /**
  * Explains a score as of a moment of the events' clock, from the decisions that were known at a moment of the system's clock. An
  * event counts from its own time on (`momentOfEvent`), whenever it was decided. Drivers, adjustments and entries cover the last
- * `range_hours` before the moment; drivers and adjustments begin anew with a reset of the score.
+ * `range_hours` before the moment; drivers and adjustments begin anew with a reset of the score, and with a rescoring, whose points count
+ * from the moment at which they came into force.
  * @param decisions all decisions on the lead, in the order in which they were made
  * @param current the configuration now: describes the rules that gave the points
  * @param then the configuration in force at `known_at`, or now: decides which rules count and names the level of the score
@@ -73,7 +76,7 @@ export function explainScore(
 ): ScoreExplanation {
   const tally = new Tally({ from: startOfRange({ at, range_hours }), at, known_at });
   for (const decision of decisions) tally.add(decision);
-  const { counted, others, entries, contributions, adjustments, decays, resetAt } = tally;
+  const { counted, others, entries, contributions, adjustments, decays, resetAt, rescored } = tally;
   // In the order of the events' times the points may add up to a score that there is not.
   const score = heldInRange(lead.score - others);
   const held = score - (lead.score - others);
@@ -98,6 +101,7 @@ export function explainScore(
     at,
     ...(known_at !== undefined && { known_at }),
     ...(resetAt !== undefined && { score_reset_at: resetAt }),
+    ...(rescored && { rescored }),
     unattributed: score - counted - held,
     entries: newestFirst(entries).slice(0, shownEntries),
     entries_total: entries.length,
@@ -118,6 +122,8 @@ class Tally {
   readonly decays = new DecayTally();
   /** The moment of the last reset that counts. */
   resetAt: string | undefined;
+  /** The last rescoring that counts, since the last reset. */
+  rescored: ScoreExplanation['rescored'];
   /** The latest `decided_at` so far. */
   #latest = '';
 
@@ -129,6 +135,10 @@ class Tally {
     if (decided_at > this.#latest) this.#latest = decided_at;
     if (resetsScore(decision)) {
       this.#reset(decision);
+      return;
+    }
+    if (decision.rescored?.engagement) {
+      this.#rescore(decision, decision.rescored, decision.rescored.engagement);
       return;
     }
     const isKnown = known_at === undefined || decided_at <= known_at;
@@ -164,10 +174,34 @@ class Tally {
     for (const { points } of adjustments) this.#count(points, this.#latest, isKnown);
     if (!isKnown || this.#latest > at) return;
     this.resetAt = decided_at;
+    this.rescored = undefined;
     this.contributions.clear();
     this.adjustments.clear();
     this.decays.reset();
     for (const entry of this.entries) entry.before_reset = true;
+  }
+
+  /** A rescoring takes the place of what was decided before it, like a reset, and has points of its own. */
+  #rescore(
+    { decided_at, adjustments = [] }: ExplainedDecision,
+    { job_id }: records.Rescored,
+    engagement: records.RescoredEngagement,
+  ): void {
+    const { at, from, known_at } = this.period;
+    const moment = this.#latest;
+    const isKnown = known_at === undefined || moment <= known_at;
+    for (const { points } of adjustments) this.#count(points, moment, isKnown);
+    if (!isKnown || moment > at) return;
+    const job = jobIdOf('scoring', job_id);
+    this.rescored = { job_id: job, at: decided_at };
+    this.contributions.clear();
+    this.adjustments.clear();
+    this.decays.replaced(job);
+    for (const entry of this.entries) entry.replaced_by ??= job;
+    if (moment < from) return;
+    for (const [name, contribution] of rescoredContributions(engagement))
+      this.contributions.set(name, contribution);
+    this.adjustments.addRescored(engagement, decided_at);
   }
 }
 

@@ -1,5 +1,5 @@
 // Why a lead has its profile score: the recorded changes of points, each in words. Pure.
-import type { routeDeclarations } from '@lead-scoring/contracts';
+import { jobIdOf, type routeDeclarations } from '@lead-scoring/contracts';
 import {
   changeInWords,
   driverOf,
@@ -92,7 +92,7 @@ function tallyOf(
   const held = new Map<string, OtherSum>();
   const entries: ProfileEntry[] = [];
   let [listed, later] = [0, 0];
-  for (const { decided_at, configuration_version, adjustments } of decisions) {
+  for (const { decided_at, configuration_version, adjustments, rescored } of decisions) {
     const moved = movedIn(adjustments);
     for (const adjustment of adjustments) {
       const { reason, rule_id, ruleset_id, rule_version, points } = adjustment;
@@ -122,6 +122,7 @@ function tallyOf(
         points,
         decided_at,
         configuration_version,
+        ...(rescored && { rescored_by: jobIdOf('scoring', rescored.job_id) }),
         words: moved.has(rule_id)
           ? `${signed(points)}: ${nameOfRule(rule)} moved to another ruleset.`
           : changeInWords(profileWords, adjustment, before, rule),

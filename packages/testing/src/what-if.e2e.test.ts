@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { exitCodes } from '@lead-scoring/cli';
-import type { routeDeclarations } from '@lead-scoring/contracts';
+import { leadIdOf, type routeDeclarations } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { runCommand } from './command-line.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
@@ -252,22 +252,23 @@ describe('the statuses of a suggestion', () => {
   });
 });
 
+const rescore = (path: string) =>
+  system.request<{ job_id: string; code?: string; detail?: string; errors?: { path: string }[] }>(path, {
+    method: 'POST',
+  });
+const ended = (id: string) =>
+  eventually(
+    'the rescoring has ended',
+    async () => {
+      const job = await jobOf(id);
+      // While scoring is away, the answer is a problem.
+      return ['completed', 'failed', 'cancelled'].includes(job.status) && job;
+    },
+    60_000,
+  );
+
 describe('a dry run of a rescoring', () => {
-  const rescore = (path: string) =>
-    system.request<{ job_id: string; code?: string; detail?: string; errors?: { path: string }[] }>(path, {
-      method: 'POST',
-    });
   const backfill = () => rescore('/backfill/scores?dry_run=true');
-  const ended = (id: string) =>
-    eventually(
-      'the rescoring has ended',
-      async () => {
-        const job = await jobOf(id);
-        // While scoring is away, the answer is a problem.
-        return ['completed', 'failed', 'cancelled'].includes(job.status) && job;
-      },
-      60_000,
-    );
 
   test('202: it says who would rise and fall by the rules that were applied, also when scoring is killed, and moves nobody', async () => {
     const scores = (await system.request('/leads?limit=50')).body;
@@ -311,15 +312,12 @@ describe('a dry run of a rescoring', () => {
     await ended(ruleset.body.job_id);
   }, 60_000);
 
-  test('400 without dry_run=true, which says what can be done, and for a dimension that is not replayed', async () => {
-    for (const query of ['', '?dry_run=false']) {
-      const refused = await rescore(`/backfill/scores${query}`);
-      expect(refused).toMatchObject({
+  test('400 for a query that makes no sense, and for a dimension that is not replayed', async () => {
+    for (const path of ['dry_run', 'fire_triggers'])
+      expect(await rescore(`/backfill/scores?${path}=perhaps`)).toMatchObject({
         status: 400,
-        body: { code: 'invalid_request', errors: [{ path: 'query.dry_run' }] },
+        body: { code: 'invalid_request', errors: [{ path: `query.${path}` }] },
       });
-      expect(JSON.stringify(refused.body)).toContain('cannot change scores yet');
-    }
     const id = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
     expect(await rescore(`/scoring/rulesets/account/${id}/score-now?dry_run=true`)).toMatchObject({
       status: 400,
@@ -342,6 +340,102 @@ describe('a dry run of a rescoring', () => {
   }, 60_000);
 });
 
+describe('a rescoring', () => {
+  const idOf = (alias: string) => leadIdOf(system.ouId, 'email', alias);
+  const idOfLead = (lead: number) => idOf(`lead${String(lead)}@example.com`);
+  const scoresNow = async () => {
+    const scores = new Map<string, number>();
+    for (let page = 1; ; page += 1) {
+      const { body } = await system.request<{ data: { id: string; score: number }[] }>(
+        `/leads?limit=100&page=${String(page)}`,
+      );
+      for (const { id, score } of body.data) scores.set(id, score);
+      if (body.data.length < 100) return scores;
+    }
+  };
+  const explained = async (lead: number, query = '') =>
+    (
+      await system.request<routeDeclarations.ScoreExplanation>(
+        `/lead/${idOfLead(lead)}/score-explain?range_hours=876000${query}`,
+      )
+    ).body;
+  const firings = async (triggerId: string) =>
+    (
+      await system.request<{ data: { trigger_id: string }[] }>('/milestone-events?limit=100')
+    ).body.data.filter(({ trigger_id }) => trigger_id === triggerId).length;
+
+  test('brings into force what its dry run has said, although scoring is killed, with what happened meanwhile; no trigger fires unless asked', async () => {
+    const trigger = await system.request<{ id: string }>('/triggers', {
+      body: { name: 'Forms', score_threshold: 105 },
+    });
+    expect(trigger.status).toBe(201);
+    const expected = (await ended((await rescore('/backfill/scores?dry_run=true')).body.job_id)).result;
+    const before = await scoresNow();
+    const asOf = new Date().toISOString();
+    const { status, body: begun } = await rescore('/backfill/scores');
+    expect(status).toBe(202);
+    const refused = await rescore('/backfill/profiles');
+    expect(refused).toMatchObject({ status: 409, body: { code: 'job_running' } });
+    expect(refused.body.detail).toContain(begun.job_id);
+    system.service('scoring').process.kill('SIGKILL');
+    const meanwhile = ['lead0@example.com', 'late@example.com'].map((alias) => ({
+      ...{ alias_kind: 'email', alias },
+      event_type: 'Page View',
+      timestamp: day(20),
+    }));
+    const sent = await system.request<{ position: string }>('/ingest', { body: meanwhile });
+    const job = await ended(begun.job_id);
+    expect(job.errors).toEqual([]);
+    expect(job.result).toEqual({ ...expected, dry_run: false });
+    await eventually('the late events are scored', async () => {
+      const answer = await system.request(`/leads?limit=1&min_position=${sent.body.position}`);
+      return answer.status === 200;
+    });
+    const after = await scoresNow();
+    const scoreOf = (lead: number) => 5 + 20 * formsOf(lead) + (lead === 0 ? 1 : 0);
+    for (let lead = 0; lead < leads; lead += 1) expect(after.get(idOfLead(lead))).toBe(scoreOf(lead));
+    expect(after.size).toBe(leads + 1);
+    expect(after.get(idOf('late@example.com'))).toBe(1);
+    const now = await explained(2);
+    expect(now).toMatchObject({
+      score: scoreOf(2),
+      unattributed: 0,
+      rescored: { job_id: begun.job_id },
+      top_drivers: [
+        { label: 'Forms', total: 20 * formsOf(2) },
+        { label: 'Views', count: 5, total: 5 },
+      ],
+    });
+    expect(now.entries.every(({ replaced_by }) => replaced_by === begun.job_id)).toBe(true);
+    const then = await explained(2, `&at=${asOf}`);
+    expect(then).toMatchObject({ score: before.get(idOfLead(2)), unattributed: 0 });
+    expect(then.rescored).toBeUndefined();
+    // Share and notification follow: the shared explanation says the same, and nothing has fired.
+    expect(await firings(trigger.body.id)).toBe(0);
+    const again = (await ended((await rescore('/backfill/scores')).body.job_id)).result;
+    expect(again).toMatchObject({ rising: 0, falling: 0, unchanged: leads + 1 });
+    expect(await scoresNow()).toEqual(after);
+  }, 180_000);
+
+  test('with fire_triggers lets triggers fire; cancelled it changes nothing', async () => {
+    await system.request(`/rules/${ruleId}`, { method: 'PATCH', body: { weight: 90 } });
+    const before = await scoresNow();
+    const { body: dropped } = await rescore('/backfill/scores?fire_triggers=true');
+    await system.request(`/jobs/${dropped.job_id}/cancel`, { method: 'POST' });
+    const { status, done, total } = await ended(dropped.job_id);
+    if (status === 'cancelled' && done < (total ?? 0)) expect(await scoresNow()).toEqual(before);
+    const { body: begun } = await rescore('/backfill/scores?fire_triggers=true');
+    await ended(begun.job_id);
+    const after = await scoresNow();
+    expect(after.get(idOfLead(2))).toBe(5 * 90 + 20 * formsOf(2));
+    await eventually(
+      'milestones have fired',
+      async () =>
+        (await system.request<{ data: object[] }>('/milestone-events?limit=100')).body.data.length > 0,
+    );
+  }, 120_000);
+});
+
 describe('on the command line', () => {
   let directory: string;
   beforeAll(async () => {
@@ -362,7 +456,7 @@ describe('on the command line', () => {
     expect(await readFile(draftFile, 'utf8')).toMatch(/^score_type: engagement$/m);
     const tried = await command('what-if', draftFile);
     expect(tried.exitCode).toBe(exitCodes.done);
-    expect(tried.written).toContain(`Of ${String(leads)} leads`);
+    expect(tried.written).toContain(`Of ${String(leads + 1)} leads`);
     expect(tried.written).toMatch(/^AUC \(95 % interval\) +\d\.\d{3} \(.* +\d\.\d{3} \(/m);
     const before = await configurationVersion();
     const [, job = ''] = /what-if apply (\S+)/.exec(tried.noted) ?? [];

@@ -10,13 +10,14 @@ import { dealScorePolicy } from './deals/lead-deal-scores.js';
 import { ignoredDealsProjection } from './deals/ignored.js';
 import { leadProjection, type LeadsOptions } from './leads/capability.js';
 import { movedLeads } from './rule-moves/capability.js';
+import { scoringEpochPolicy } from './rescoring/capability.js';
 import { scorePolicy, type ScoresDependencies } from './scores/capability.js';
 import { scoringJobs, type ScoringJobsDependencies } from './jobs/capability.js';
 
 export interface ScoringOptions extends LeadsOptions, Omit<ScoresDependencies, 'leads'> {
   readonly partitions: number;
   readonly decay: Omit<DecayDependencies, 'leads' | 'configurations'>;
-  readonly jobs: Omit<ScoringJobsDependencies, 'configurations'>;
+  readonly jobs: Omit<ScoringJobsDependencies, 'configurations' | 'now'>;
 }
 
 export function scoringService({ cachedLeads, partitions, decay, jobs, ...dependencies }: ScoringOptions) {
@@ -33,15 +34,16 @@ export function scoringService({ cachedLeads, partitions, decay, jobs, ...depend
     accountMovePolicy({ leads, configurations }),
     leads,
     movedLeads,
+    scoringEpochPolicy({ leads, configurations, log: jobs.log, maximumTail: jobs.maximumTail }),
     dealAggregate({ configurations }),
     ignoredDealsProjection,
     accountPolicy({ configurations, onError: decay.onError }),
-    scoringJobs({ configurations, ...jobs }),
+    scoringJobs({ configurations, now: decay.now, ...jobs }),
   ] as const;
   return capabilitiesOf('scoring', capabilities, {
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 12,
+    version: 13,
   });
 }

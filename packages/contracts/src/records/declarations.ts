@@ -17,6 +17,7 @@ export * from './scoring.js';
 export * from './share.js';
 export * from './site-analysis.js';
 export * from './system.js';
+export * from './rescored.js';
 export * from './rescoring.js';
 export * from './rules.js';
 export * from './scoring-jobs.js';

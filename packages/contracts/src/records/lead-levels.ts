@@ -28,8 +28,10 @@ export const leadLevelChanged = defineRecord({
       .describe("The version of the OU's configuration, levels included, that decided."),
     changed_at: time.describe('The moment from which the score counts: the decided_at of the decision.'),
     cause: z
-      .enum(['events', 'reset', 'decay', 'profile'])
-      .describe('What was decided on: events of the lead, a reset, time without events, or its profile.'),
+      .enum(['events', 'reset', 'decay', 'profile', 'rescoring'])
+      .describe(
+        'What was decided on: events of the lead, a reset, time without events, its profile, or a rescoring of its whole history.',
+      ),
     fire_triggers: z.boolean().describe('That of the decision: false for imported history.'),
   }),
 });

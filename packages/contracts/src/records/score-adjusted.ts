@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { id, name, score, time } from '../common.js';
 import { actor, requested } from '../vocabulary/actor.js';
 import { defineRecord, type PayloadOf } from './record.js';
+import { rescored } from './rescored.js';
 import { adjustment, decayDueAt } from './scoring.js';
 
 /** Why a person resets a score, in their words. */
@@ -31,7 +32,8 @@ export const scoreAdjusted = defineRecord({
     'A decision that changed a score without an event of the lead: the score before and after, and why. ' +
     'A `reset` restarts the score from zero: what earlier decisions gave no longer explains it. ' +
     'A deal score changes when a deal does that the lead named: each adjustment names its deal. ' +
-    'A `decay` is one tick of one decay rule; `as_of` is the time of the tick, whenever it was decided.',
+    'A `decay` is one tick of one decay rule; `as_of` is the time of the tick, whenever it was decided. ' +
+    'A `rescored` puts the score that a job has computed anew in the place of the one of before; ScoringEpochActivated follows those of its partition.',
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,
@@ -44,6 +46,7 @@ export const scoreAdjusted = defineRecord({
     as_of: time.optional().describe('The moment of the clock of events that the decision answers for.'),
     fire_triggers: z.boolean(),
     decay_due_at: decayDueAt,
+    rescored,
     reset_id: id.optional().describe('The reset that this decides.'),
     actor: actor.optional(),
     reason_text: resetReason.optional(),

@@ -261,9 +261,10 @@ export const adjustmentReason = z
     'deal_rule',
     'deal',
     'decay',
+    'rescored',
   ])
   .describe(
-    'A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is. capped_by_rule: max_count, once_per or cap_points of a rule held points back. held_by_ruleset: min_score or max_score of a ruleset did; of a profile or deal score, by how much the held points change. reset: somebody restarted it from zero. profile_rule: the profile began to meet a rule, or the rule gives no points any more; then counted is 0, and matched is 1 where the profile still meets the rule. deal_rule: the same of the deal that deal_id names. deal: that deal gives more or fewer points as a whole; what its rules and limits gave before is part of the whole, and so is every change until its score is 0. decay: a tick of a decay rule took points because no event had scored for so long; rule_id and rule_version name the rule, ruleset_id the ruleset whose points faded.',
+    'A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is. capped_by_rule: max_count, once_per or cap_points of a rule held points back. held_by_ruleset: min_score or max_score of a ruleset did; of a profile or deal score, by how much the held points change. reset: somebody restarted it from zero. profile_rule: the profile began to meet a rule, or the rule gives no points any more; then counted is 0, and matched is 1 where the profile still meets the rule. deal_rule: the same of the deal that deal_id names. deal: that deal gives more or fewer points as a whole; what its rules and limits gave before is part of the whole, and so is every change until its score is 0. decay: a tick of a decay rule took points because no event had scored for so long; rule_id and rule_version name the rule, ruleset_id the ruleset whose points faded. rescored: a job has computed the score anew from the recorded history; `rescored` of the decision names it, and what the points are made of from then on.',
   );
 
 /** Points without a match of a rule. Each reason has the optional fields that it needs. */

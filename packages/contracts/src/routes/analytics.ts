@@ -54,7 +54,7 @@ export const listScoreGains = defineRoute({
   path: '/score-gains',
   summary: 'The leads whose scores rose most lately',
   description:
-    'Points count at the time of their event, so an imported past is no gain of today, and an event that arrives late counts in its own hour. The answer begins at a full hour, `from`. total is the number of leads that gained. GET /lead/{leadID}/score-explain with `at` a millisecond before `from` gives the previous score with its reasons.',
+    'Points count at the time of their event, so an imported past is no gain of today, and an event that arrives late counts in its own hour. What a rescoring adds or takes is no gain: the lead has done nothing. The answer begins at a full hour, `from`. total is the number of leads that gained. GET /lead/{leadID}/score-explain with `at` a millisecond before `from` gives the previous score with its reasons.',
   query: z.strictObject({
     hours: integerParameter(1, maximumGainHours)
       .default(24)

@@ -1,4 +1,4 @@
-// Rescoring: scores computed anew from the recorded history by the rules of now. So far a dry run, which says what would change.
+// Rescoring: scores computed anew from the recorded history by the rules of now. A dry run only says what would change.
 import { z } from 'zod';
 import { id, score } from '../common.js';
 import { jobId } from '../records/job-id.js';
@@ -6,7 +6,7 @@ import { levelledScoreTypes } from '../vocabulary/score-types.js';
 import { defineRoute, editor } from './route.js';
 import { countedLeads, countedMoves, moversOf, reasonOfMove, reasonsOfMove } from './compared-leads.js';
 
-const onlyDry = 'must be true: a rescoring cannot change scores yet, and a dry run says what it would change';
+const eitherWay = z.enum(['true', 'false'], 'must be true or false');
 
 const rescoring = {
   owner: 'scoring',
@@ -14,17 +14,12 @@ const rescoring = {
   access: editor,
   tag: 'Scoring configuration',
   method: 'POST',
-  query: z
-    .strictObject({
-      dry_run: z
-        .literal('true', onlyDry)
-        .optional()
-        .describe('Only say what would change. Required: scores cannot be changed this way yet.')
-        .meta({ example: 'true' }),
-    })
-    // A request without it has to hear why it is needed, and not only that it is.
-    .refine(({ dry_run }) => dry_run !== undefined, { path: ['dry_run'], error: onlyDry })
-    .meta({ required: ['dry_run'] }),
+  query: z.strictObject({
+    dry_run: eitherWay.default('false').describe('Only say what would change.').meta({ example: 'true' }),
+    fire_triggers: eitherWay
+      .default('false')
+      .describe('Whether triggers fire on the leads whose scores change. Of no effect on a dry run.'),
+  }),
   responses: {
     202: {
       description: 'The job has begun',
@@ -34,7 +29,7 @@ const rescoring = {
 } as const;
 
 const howItWorks =
-  'A job replays the recorded history by the rules of now, as if they had always been in force, decay rules too, and compares what comes of it with the recorded scores. GET /jobs/{id} shows how far it is (`total` and `done` count records of the log that it reads) and, when it is completed, its `result`: how many leads rise, fall, stay and come into another level, and who moves most, and why. No score changes. An organizational unit has one rescoring at a time; another is refused (409 `job_running`, which names it).';
+  'A job replays the recorded history by the rules of now, as if they had always been in force, decay rules too, and compares what comes of it with the recorded scores. Meanwhile events are scored as before, and lists, explanations and triggers have the scores of before. Then the new scores come into force, partition by partition, each at one position of its log (`ScoringEpochActivated` on `scoring.events`), with everything taken into account that was scored up to there; no trigger fires unless `fire_triggers=true`. GET /jobs/{id} shows how far it is (`total` and `done` count records of the log that it reads) and, when it is completed, its `result`: how many leads rise, fall, stay and come into another level, and who moves most, and why, as of the beginning of the job. A job that is cancelled changes no score of partitions whose new scores are not in force yet. With `dry_run=true` no score changes. An organizational unit has one rescoring at a time; another is refused (409 `job_running`, which names it).';
 
 export const scoreNow = defineRoute({
   ...rescoring,
@@ -94,7 +89,7 @@ const mover = z
 
 export const rescoringResult = z
   .strictObject({
-    dry_run: z.literal(true),
+    dry_run: z.boolean().describe('Whether the scores stayed as they were.'),
     configuration_version: z.int().min(0).describe('Of the rules by which scores were computed anew.'),
     overtaken: z
       .boolean()

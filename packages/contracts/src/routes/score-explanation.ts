@@ -1,6 +1,7 @@
 // The explanation of a lead's score: drivers, adjustments and entries, now or at a past moment.
 import { z } from 'zod';
 import { id, integerParameter, leadId, pastTimeParameter, score, time } from '../common.js';
+import { jobId } from '../records/job-id.js';
 import { adjustmentReason } from '../records/scoring.js';
 import { anyLeadScoreType, explainedAccount, ofPresentAccounts } from './account-scores.js';
 import { minPosition } from './events.js';
@@ -54,14 +55,14 @@ export const scoreExplanation = z
       .array(driver)
       .max(1_000)
       .describe(
-        'One for each rule and weight, sorted by absolute contribution, within the range and since the last reset. The 1,000 largest.',
+        'One for each rule and weight, sorted by absolute contribution, within the range and since the last reset or rescoring. The 1,000 largest.',
       ),
     adjustments: z
       .array(adjustment)
       .max(1_000)
       .optional()
       .describe(
-        'Points that no match gave, or that limits held back from matches, within the range and since the last reset, the largest first; absent when there are none. Those of limits count with their event, others with the latest event of their decision.',
+        'Points that no match gave, or that limits held back from matches, within the range and since the last reset or rescoring, the largest first; absent when there are none. Those of limits count with their event, others with the latest event of their decision.',
       ),
     snapshot: z
       .array(z.strictObject({ event_type: z.string().max(100), weight: z.int() }))
@@ -70,7 +71,7 @@ export const scoreExplanation = z
     decay_applied: z
       .int()
       .max(0)
-      .describe('Points that decay rules took, within the range and since the last reset.'),
+      .describe('Points that decay rules took, within the range and since the last reset or rescoring.'),
     decay_entries: z
       .array(
         z.strictObject({
@@ -83,6 +84,9 @@ export const scoreExplanation = z
           scored_at: time.describe('When it was decided.'),
           points: z.int().max(0),
           configuration_version: z.int().min(0),
+          replaced_by: jobId
+            .optional()
+            .describe('The rescoring that has computed the score anew since: counts no more.'),
           before_reset: z
             .literal(true)
             .optional()
@@ -98,6 +102,12 @@ export const scoreExplanation = z
     score_reset_at: time
       .optional()
       .describe('When the score was last restarted from zero; absent when it never was.'),
+    rescored: z
+      .strictObject({ job_id: jobId, at: time })
+      .optional()
+      .describe(
+        'The last rescoring that counts since the last reset, and when its score came into force: drivers and adjustments begin with what it found, which counts from then on. Absent: there was none.',
+      ),
     unattributed: z
       .int()
       .describe('The score minus everything that counts at the moment, of all time: always 0.'),
@@ -116,6 +126,9 @@ export const scoreExplanation = z
             .optional()
             .describe('The points of these that counted; absent where all did.'),
           configuration_version: z.int().min(0),
+          replaced_by: jobId
+            .optional()
+            .describe('The rescoring that has computed the score anew since: counts no more.'),
           before_reset: z
             .literal(true)
             .optional()
@@ -133,6 +146,7 @@ export const scoreExplanation = z
           points: z.int().describe('Positive where the profile began to meet a rule of positive weight.'),
           decided_at: time,
           configuration_version: z.int().min(0),
+          rescored_by: jobId.optional().describe('The rescoring that has made it.'),
           words: z.string().max(1_000),
         }),
       )

@@ -21,6 +21,7 @@ const askedForByNobody = [
   'RebuildReadModel',
   'ResealSecrets',
   'ContinueJob',
+  'ActivateScoringEpoch',
   'ScheduleDecays',
   'RunDecay',
   'RecordDeal',
@@ -66,6 +67,7 @@ const consequences = [
   'JobAdvanced',
   'JobEnded',
   'DecaysScheduled',
+  'ScoringEpochActivated',
 ];
 
 /** The command line writes this event straight to the log, without a credential that could be named. */

@@ -9,7 +9,7 @@ type Entry = NonNullable<Explanation['decay_entries']>[number];
 const shownEntries = 1_000;
 
 export class DecayTally {
-  /** Points since the last reset. */
+  /** Points since the last reset or rescoring. */
   #applied = 0;
   readonly #entries: Entry[] = [];
 
@@ -36,6 +36,12 @@ export class DecayTally {
   reset(): void {
     this.#applied = 0;
     for (const entry of this.#entries) entry.before_reset = true;
+  }
+
+  /** The score was computed anew by a job: what was taken before counts no more. */
+  replaced(jobId: string): void {
+    this.#applied = 0;
+    for (const entry of this.#entries) entry.replaced_by ??= jobId;
   }
 
   /** The fields of the explanation. @param configuration the present and former names of the rules */

@@ -30,8 +30,8 @@ export function changesOfScore(decisions: readonly ExplainedDecision[]): ScoreCh
   for (const decision of decisions) {
     const { decided_at, adjustments = [] } = decision;
     if (decided_at > latest) latest = decided_at;
-    if (resetsScore(decision)) {
-      // A reset takes back what was decided before it, also what the clock of another machine dates later.
+    if (resetsScore(decision) || decision.rescored) {
+      // They take the place of what was decided before, also of what the clock of another machine dates later.
       add({ moment: latest, known_from: latest, points: sumOf(adjustments) });
       continue;
     }

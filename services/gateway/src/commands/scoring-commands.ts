@@ -154,14 +154,15 @@ export const scoringCommands = {
 } satisfies Partial<CommandBuilders>;
 
 function rescoring(
-  input: CommandContext,
+  input: CommandContext & Pick<CommandInput<typeof routes.backfillScores>, 'query'>,
   rescored: Pick<records.StartRescoring, 'score_type' | 'ruleset_id'>,
 ): BuiltCommand {
   return command(records.startRescoring, ouOf(input), {
     ...inUnit(input),
     job_id: input.commandId,
     ...rescored,
-    dry_run: true,
+    dry_run: input.query.dry_run === 'true',
+    fire_triggers: input.query.fire_triggers === 'true',
   });
 }
 

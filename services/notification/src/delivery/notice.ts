@@ -96,6 +96,7 @@ const reasonWords: Record<CauseReason, string> = {
   deal: 'a deal changed',
   decay: 'time without activity',
   reset: 'the score was reset',
+  rescoring: 'the score was computed anew',
 };
 
 function scoreTypeOf({ data }: FiredPayload): LeadScoreType {

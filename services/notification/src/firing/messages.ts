@@ -52,6 +52,8 @@ export const firingReads = {
     DecayUpdated: 'ignored',
     DecayDeleted: 'ignored',
     DecaysScheduled: 'ignored',
+    // Ignored: the decisions before it say the new scores.
+    ScoringEpochActivated: 'ignored',
   },
   'ingest.events': {
     EventsIngested: 'taken',

@@ -217,7 +217,7 @@ function eventByEvent(decision: ScoreDecision): ScoreDecision[] {
 
 /** A decision on a profile or on deals follows one on events, and like these fires also for imported history. */
 function adjustedAsOfEvents(decision: records.ScoreAdjusted): ScoreDecision {
-  if (decision.score_type === 'engagement') return decision;
+  if (decision.score_type === 'engagement' || decision.rescored) return decision;
   return {
     ...decision,
     decided_at: momentOfAdjustments({ ...decision, scored_events: [] }),

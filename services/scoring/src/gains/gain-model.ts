@@ -49,12 +49,13 @@ export function openGains(known: readonly GainEntry[] = [], { lists = 0, hour = 
 }
 
 /**
- * Adds what a decision on the engagement score gave and took; points from before the kept hours are left out.
+ * Adds what a decision on the engagement score gave and took; points from before the kept hours are left out. A rescoring is no gain:
+ * the lead has done nothing.
  * @param size the entries of a full list
  * @returns the lists that became full
  */
 export function addGains(open: OpenGains, decision: ScoreDecision, size = entriesPerList): GainList[] {
-  if ('score_type' in decision && decision.score_type !== 'engagement') return [];
+  if ('score_type' in decision && (decision.score_type !== 'engagement' || decision.rescored)) return [];
   const full: GainList[] = [];
   const { lead_id, decided_at } = decision;
   const put = (entry: GainEntry) => {

@@ -68,7 +68,7 @@ function gainsSince(from: number, { open, lists }: ReturnType<typeof folded>) {
 }
 
 test('a gain is what events gave since the hour, less what faded, and begins anew with a reset: computed by hand', () => {
-  const decisions = [
+  const decisions: ScoreDecision[] = [
     // Ada: 10 the day before, then 5 + 20 - 3 = 22.
     scored('ada', timeAt(-23), [[timeAt(-23), 10]]),
     scored('ada', timeAt(1), [
@@ -90,6 +90,12 @@ test('a gain is what events gave since the hour, less what faded, and begins ane
     // Eve: lost more than she gained; a profile score is another score.
     scored('eve', timeAt(3), [[timeAt(3), -5]]),
     adjusted('eve', 'profile_rule', { points: 40, decided_at: timeAt(3) }),
+    // Fay: a score that was computed anew is no gain.
+    {
+      ...adjusted('fay', 'decay', { points: 80, decided_at: timeAt(3) }),
+      adjustments: [{ reason: 'rescored', points: 80 }],
+      rescored: { job_id: idOf('job') },
+    },
   ];
   expect(gainsSince(hourOf(timeAt(0)), folded(decisions))).toEqual({
     [idOf('ada')]: 22,

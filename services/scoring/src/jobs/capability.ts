@@ -8,18 +8,20 @@ import { whatIf, type WhatIfDependencies } from '../what-if/job.js';
 
 export interface ScoringJobsDependencies extends WhatIfDependencies {
   readonly writer: Pick<RecordWriter, 'write'>;
+  readonly now: () => Date;
   readonly onStepError: StepErrorListener;
 }
 
 export function scoringJobs({
   writer,
+  now,
   onStepError,
   ...dependencies
 }: ScoringJobsDependencies): JobsCapability<'StartWhatIf' | 'StartSuggestion' | 'StartRescoring'> {
   return jobs({
     service: 'scoring',
     records: records.scoringJobs,
-    kinds: [whatIf(dependencies), suggestion(dependencies), rescoring(dependencies)],
+    kinds: [whatIf(dependencies), suggestion(dependencies), rescoring({ ...dependencies, writer, now })],
     writer,
     onStepError,
   });

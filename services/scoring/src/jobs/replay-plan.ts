@@ -17,6 +17,8 @@ export const besideLog = {
 export interface ReplayDependencies extends StepSources {
   /** Leads of which a step keeps the state; some 3 KB each. Default 20,000. */
   readonly leadsPerStep?: number | undefined;
+  /** Records since the computed scores that one batch takes into account when these come into force. Default 20,000. */
+  readonly maximumTail?: number | undefined;
 }
 
 interface ReplayingJob {
@@ -68,6 +70,9 @@ export async function leadsByPartition(readModel: ReadModel, ouId: string): Prom
 /** A step of a plan: a group of leads. */
 export interface PlannedStep {
   readonly part: HistoryPart;
+  /** Which of the groups of its partition it is. */
+  readonly group: number;
+  readonly groups: number;
   /** Records that it reads. */
   readonly done: number;
   /** Of the next step; null: this is the last one. */
@@ -96,6 +101,8 @@ export function plannedStep(
         : null;
   return {
     part: { ouId: ou_id, partition, ends, leads: leadGroup(group, groups), signal },
+    group,
+    groups,
     done: ends.ingest_end,
     cursor: next && next.join(' '),
   };

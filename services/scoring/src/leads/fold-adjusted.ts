@@ -1,10 +1,11 @@
 // Folds decisions that no event caused into a lead: pure. A decision that was folded before changes nothing.
 import type { records } from '@lead-scoring/contracts';
-import { resetsScore, withDecision } from '@lead-scoring/scoring-domain';
+import { resetsScore, withDecision, withProfileChanges } from '@lead-scoring/scoring-domain';
+import { withDue } from '../decays/decay-fold.js';
 import { leadAccountOf } from '../accounts/contribution-model.js';
 import { withDealAdjustments } from '../deals/lead-deal-score-model.js';
 import { decayAfterAdjusted } from '../decays/decay-fold.js';
-import { profileAdjustmentsIn, withProfilePoints, type LeadProfile } from '../profile/state.js';
+import { emptyProfile, profileAdjustmentsIn, withProfilePoints, type LeadProfile } from '../profile/state.js';
 import type { Lead, ScoreReset } from './state.js';
 
 /** The number of resets that a lead remembers: a command that comes again comes soon. */
@@ -19,6 +20,7 @@ export function adjustedLead(lead: Lead, decision: records.ScoreAdjusted): Lead 
   if (decision.score_type === 'profile') return { ...lead, profile: foldedProfile(lead, decision) };
   if (decision.score_type === 'deal')
     return { ...withoutWholeDeals(lead), ...withDealAdjustments(lead, decision) };
+  if (decision.rescored?.engagement) return withRescored(lead, decision, decision.rescored.engagement);
   const { score, previous_score, adjustments, decided_at, reset_id } = decision;
   const isReset = resetsScore(decision);
   const decay = decayAfterAdjusted(lead.decay, decision);
@@ -30,6 +32,24 @@ export function adjustedLead(lead: Lead, decision: records.ScoreAdjusted): Lead 
       reset_id !== undefined && {
         resets: withReset(lead.resets, { id: reset_id, at: decided_at, previous_score }),
       }),
+    ...(decay && { decay }),
+  };
+}
+
+/** The lead with a score that was computed anew, and all that later decisions on it need. */
+function withRescored(
+  lead: Lead,
+  { score, decay_due_at = null }: records.ScoreAdjusted,
+  { rulesets, limit_uses, last_scored_at, decay: course }: records.RescoredEngagement,
+): Lead {
+  const kept: { -readonly [Key in keyof Lead]: Lead[Key] } = { ...withoutLimitUses(lead), score, rulesets };
+  delete kept.last_scored_at;
+  delete kept.decay;
+  const decay = withDue(course as Lead['decay'], decay_due_at);
+  return {
+    ...kept,
+    ...(limit_uses && { limit_uses }),
+    ...(last_scored_at !== undefined && { last_scored_at }),
     ...(decay && { decay }),
   };
 }
@@ -48,7 +68,10 @@ function withoutLimitUses(lead: Lead): Lead {
 }
 
 function foldedProfile({ profile }: Lead, decision: records.ScoreAdjusted): LeadProfile {
-  return withProfilePoints(profile, { score: decision.score, adjustments: profileAdjustmentsIn(decision) });
+  const { score, rescored } = decision;
+  const values = rescored?.profile_values;
+  const known = values ? { ...(profile ?? emptyProfile), values: withProfileChanges([], values) } : profile;
+  return withProfilePoints(known, { score, adjustments: profileAdjustmentsIn(decision) });
 }
 
 /** Folds what a lead contributes to its account. */

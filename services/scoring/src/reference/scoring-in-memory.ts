@@ -127,6 +127,11 @@ export class ScoringInMemory {
     );
   }
 
+  /** Appends decisions that were made elsewhere, such as those of a rescoring. */
+  adjust(decisions: readonly records.ScoreAdjusted[]): ToAccounts {
+    return this.#appendWithContributions(adjusted(decisions), compileRules(this.configuration));
+  }
+
   /** Decides the ticks of decay rules up to a moment, as the decay capability does for leads that are due. */
   runDecay(leadId: string, as_of: string): ToAccounts {
     const lead = this.leads.get(leadId);

@@ -1,17 +1,53 @@
-// The rescoring job: what the rules of now make of the recorded history, beside what is recorded. So far it only says what would change.
+// The rescoring job: what the rules of now make of the recorded history, beside what is recorded. A dry run ends when all leads are compared.
+// Otherwise the leads are prepared as they are compared, and then their new scores come into force, one group of leads after the other.
 import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-scoring/capability';
 import { records, type JsonValue } from '@lead-scoring/contracts';
+import { endOffsets, outgoing, pause, type RecordWriter } from '@lead-scoring/event-log';
+import { offsetToNumber } from '@lead-scoring/read-model';
 import { loadOne } from '../configuration/queries.js';
-import { besideLog, plannedStep, planOf, type ReplayDependencies } from '../jobs/replay-plan.js';
+import {
+  besideLog,
+  plannedStep,
+  planOf,
+  type PlannedStep,
+  type ReplayDependencies,
+} from '../jobs/replay-plan.js';
 import { joinedJson } from '../what-if/found-model.js';
 import { readCauses, readDecisions } from '../what-if/history.js';
 import { configurationAt, type StepContext } from '../what-if/replay-group.js';
+import { defaultMaximumTail } from './capability.js';
+import {
+  deleteAllPrepared,
+  deletePrepared,
+  findPrepared,
+  findPreparedUpTo,
+  isActive,
+  storePrepared,
+  type PreparedUpTo,
+  type RescoredGroup,
+} from './documents.js';
+import { PreparedGroup } from './prepared-model.js';
 import { GroupRescoring } from './rescored-model.js';
+import { readTail } from './tail.js';
 
 type Work = records.RescoringWork;
 type RescoringJob = Job<Work>;
 
-export function rescoring(dependencies: ReplayDependencies): JobKind<typeof records.startRescoring, Work> {
+export interface RescoringDependencies extends ReplayDependencies {
+  /** Sends the service its own commands. */
+  readonly writer: Pick<RecordWriter, 'write'>;
+  readonly now: () => Date;
+}
+
+type RescoringContext = StepContext & Pick<RescoringDependencies, 'writer' | 'now' | 'maximumTail'>;
+
+/** Of the cursor of a step that brings a group into force. */
+const activating = 'activate ';
+/** Milliseconds after which a group that is not in force is asked for again. */
+const askAgainMs = 5_000;
+const lookEveryMs = 50;
+
+export function rescoring(dependencies: RescoringDependencies): JobKind<typeof records.startRescoring, Work> {
   return {
     name: 'rescoring',
     command: records.startRescoring,
@@ -23,7 +59,7 @@ export function rescoring(dependencies: ReplayDependencies): JobKind<typeof reco
 }
 
 async function begin(
-  { ou_id, score_type, ruleset_id, dry_run }: records.StartRescoring,
+  { ou_id, score_type, ruleset_id, dry_run, fire_triggers = false }: records.StartRescoring,
   { readModel }: PartitionScope,
   dependencies: ReplayDependencies,
 ): Promise<Rejection | { work: Work; total: number }> {
@@ -35,19 +71,135 @@ async function begin(
       message: `There is no ${score_type} ruleset with this id in the organizational unit. GET /engagement-scoring/rulesets and GET /profile-scoring/rulesets list the rulesets.`,
     };
   const { partitions, total } = await planOf(ou_id, readModel, dependencies);
-  const asked = { score_type, ...(ruleset_id !== undefined && { ruleset_id }), dry_run };
+  const asked = { score_type, ...(ruleset_id !== undefined && { ruleset_id }), dry_run, fire_triggers };
   return { work: { kind: 'rescoring', ...asked, configuration_version: version, partitions }, total };
 }
 
-async function takeStep(job: RescoringJob, context: StepContext): Promise<JobStep> {
-  const { part, cursor, done } = plannedStep(job, context.signal);
-  const { ou_id, work, started_at } = job;
+function takeStep(job: RescoringJob, context: RescoringContext): Promise<JobStep> {
+  const { cursor } = job;
+  return cursor?.startsWith(activating) === true
+    ? activate(job, plannedStep({ ...job, cursor: cursor.slice(activating.length) }, context.signal), context)
+    : compare(job, plannedStep(job, context.signal), context);
+}
+
+/** Compares a group of leads; what is to come into force is kept. */
+async function compare(job: RescoringJob, planned: PlannedStep, context: RescoringContext): Promise<JobStep> {
+  const { cursor, done } = planned;
+  const { ou_id, work } = job;
+  if (!work.dry_run && job.cursor === null) await deleteAllPrepared(context.scope.readModel, ou_id);
+  const rescored = await replayed(job, planned, context);
+  if (!work.dry_run) await prepare(job, planned, rescored, context);
+  const found = rescored.found() as unknown as JsonValue;
+  const next = cursor ?? (work.dry_run ? null : `${activating}0 0`);
+  return { outcome: 'advanced', cursor: next, done, found, commands: [] };
+}
+
+async function replayed(
+  { ou_id, work, started_at }: RescoringJob,
+  { part }: PlannedStep,
+  context: RescoringContext,
+): Promise<GroupRescoring> {
   const configuration = await configurationAt({ ou_id, version: work.configuration_version }, context);
-  const rescored = new GroupRescoring(configuration, work, started_at);
+  const rescored = new GroupRescoring(configuration, work, started_at, !work.dry_run);
   const log = context.log();
   for await (const decisions of readDecisions(log, part)) rescored.takeDecisions(decisions);
   for await (const causes of readCauses(log, part)) rescored.takeCauses(causes);
   rescored.end();
-  const found = rescored.found() as unknown as JsonValue;
-  return { outcome: 'advanced', cursor, done, found, commands: [] };
+  return rescored;
+}
+
+function prepare(
+  job: RescoringJob,
+  planned: PlannedStep,
+  rescored: GroupRescoring,
+  { scope }: RescoringContext,
+): Promise<PreparedUpTo> {
+  const { scoring_end } = planned.part.ends;
+  return storePrepared(scope.readModel, groupOf(job, planned), scoring_end, rescored.prepared());
+}
+
+function groupOf(
+  { ou_id, job_id }: RescoringJob,
+  { part: { partition }, group }: PlannedStep,
+): RescoredGroup {
+  return { ou_id, job_id, partition, group };
+}
+
+/** Asks until the new scores of a group are in force. */
+async function activate(
+  job: RescoringJob,
+  planned: PlannedStep,
+  context: RescoringContext,
+): Promise<JobStep> {
+  const { readModel } = context.scope;
+  const of = groupOf(job, planned);
+  while (!(await isActive(readModel, of))) {
+    const upTo = await preparedUpTo(job, planned, context);
+    await context.writer.write([activation(job, planned, upTo, context)]);
+    const until = Date.now() + askAgainMs;
+    while (Date.now() < until && !(await isActive(readModel, of))) await pause(lookEveryMs, context.signal);
+    context.signal.throwIfAborted();
+  }
+  const upTo = await findPreparedUpTo(readModel, of);
+  if (upTo) await deletePrepared(readModel, of, upTo);
+  const { cursor } = planned;
+  return {
+    outcome: 'advanced',
+    cursor: cursor === null ? null : `${activating}${cursor}`,
+    done: 0,
+    commands: [],
+  };
+}
+
+function activation(
+  { ou_id, job_id, work }: RescoringJob,
+  { part: { partition }, group, groups }: PlannedStep,
+  upTo: PreparedUpTo,
+  { now }: RescoringContext,
+) {
+  const { score_type, ruleset_id, configuration_version, fire_triggers = false } = work;
+  const payload: records.ActivateScoringEpoch = {
+    ...{ ou_id, job_id, partition, group, groups, score_type },
+    ...(ruleset_id !== undefined && { ruleset_id }),
+    configuration_version,
+    fire_triggers,
+    ...upTo,
+    requested_at: now().toISOString(),
+  };
+  return outgoing(records.activateScoringEpoch, { key: String(partition), partition, payload });
+}
+
+/** Brings the prepared leads of a group near the end of the log, so that one batch can take the rest into account. */
+async function preparedUpTo(
+  job: RescoringJob,
+  planned: PlannedStep,
+  context: RescoringContext,
+): Promise<PreparedUpTo> {
+  const { maximumTail = defaultMaximumTail } = context;
+  const { readModel } = context.scope;
+  const of = groupOf(job, planned);
+  let known = await findPreparedUpTo(readModel, of);
+  let leads = known && (await findPrepared(readModel, of, known));
+  if (!known || !leads) {
+    known = await prepare(job, planned, await replayed(job, planned, context), context);
+    leads = await findPrepared(readModel, of, known);
+  }
+  const end = await scoringEnd(planned, context);
+  if (!leads || end - known.scoring_end <= maximumTail / 4) return known;
+  const { ou_id, work } = job;
+  const configuration = await configurationAt({ ou_id, version: work.configuration_version }, context);
+  const group = new PreparedGroup(ou_id, configuration, work, leads);
+  for (let from = known.scoring_end; from < end; from += maximumTail) {
+    const to = Math.min(end, from + maximumTail);
+    const { happenings, decisions } = await readTail(context.log(), planned.part, { from, to });
+    group.take(happenings, decisions);
+  }
+  const next = await storePrepared(readModel, of, end, group.all());
+  await deletePrepared(readModel, of, known);
+  return next;
+}
+
+async function scoringEnd({ part: { partition } }: PlannedStep, { log }: RescoringContext): Promise<number> {
+  const [end] = await endOffsets(log(), 'scoring.events', [partition]);
+  return offsetToNumber(end?.offset ?? 0n);
 }

@@ -10,10 +10,17 @@ import { foundAmong, scoreOf, withReasons, type ComparedLead } from '../what-if/
 import { PointTally } from '../what-if/reasons-model.js';
 import { Resets, type PlacedCause, type PlacedDecision } from '../what-if/resets-model.js';
 import { Track } from '../what-if/track-model.js';
+import { partsTogether, ScorePoints, textOfParts, type ScoreParts } from './points-model.js';
 import { RecordedLeads } from './recorded-model.js';
-
-/** Which scores are computed anew. */
-export type Rescored = Pick<records.RescoringWork, 'score_type' | 'ruleset_id'>;
+import {
+  isRescoredRule,
+  pointsIn,
+  stateOf,
+  textOfState,
+  type PreparedLead,
+  type Rescored,
+  type RescoredState,
+} from './state-model.js';
 
 /** Takes all decisions on the leads first, then the records of ingest about them. */
 export class GroupRescoring {
@@ -21,23 +28,38 @@ export class GroupRescoring {
   readonly #recorded;
   readonly #resets = new Resets();
   readonly #replayed;
+  /** Of leads whose new scores are to come into force: what makes up their scores on both sides. */
+  readonly #points: { readonly recorded: ScorePoints; readonly replayed: ScorePoints } | null;
+  /** By lead, before time has passed. */
+  readonly #settled = new Map<string, { state: RescoredState; parts: ScoreParts }>();
 
   /**
    * @param configuration the rules of now
    * @param at the moment of which the scores are
+   * @param isPreparing whether the new scores are to come into force
    */
   constructor(
     private readonly configuration: ScoringConfiguration,
     private readonly rescored: Rescored,
     at: string,
+    isPreparing = false,
   ) {
     const { score_type, ruleset_id } = rescored;
+    const points = isPreparing ? { recorded: new ScorePoints(), replayed: new ScorePoints() } : null;
+    this.#points = points;
     this.#tallies = {
       live: new PointTally(score_type, ruleset_id),
       draft: new PointTally(score_type, ruleset_id),
     };
-    this.#recorded = new RecordedLeads(at, this.#tallies.live.take);
-    this.#replayed = new Track(compileRules(alwaysInForce(configuration)), this.#tallies.draft.take);
+    const { live, draft } = this.#tallies;
+    this.#recorded = new RecordedLeads(at, (event) => {
+      live.take(event);
+      points?.recorded.take(event);
+    });
+    this.#replayed = new Track(compileRules(alwaysInForce(configuration)), (event) => {
+      draft.take(event);
+      points?.replayed.take(event);
+    });
   }
 
   /** Takes decisions of scoring, in their order. */
@@ -56,6 +78,9 @@ export class GroupRescoring {
   /** Lets time pass until the moment of which the scores are, on both sides. */
   end(): void {
     this.#replayed.take(this.#resets.rest());
+    if (this.#points)
+      for (const [id, lead] of this.#replayed.leads)
+        this.#settled.set(id, { state: stateOf(lead, this.rescored), parts: this.#partsOf(id) });
     this.#recorded.passTime(compileRules(this.configuration));
     for (const leadId of this.#replayed.leads.keys()) this.#replayed.passTime(leadId, this.#recorded.until);
   }
@@ -70,6 +95,35 @@ export class GroupRescoring {
     }
   }
 
+  /** The leads as they go on to be computed, with everything taken into account that the decisions of the recorded side have. */
+  *prepared(): Generator<PreparedLead> {
+    const isRescored = isRescoredRule(this.configuration, this.rescored);
+    for (const [lead_id, { state, parts }] of this.#settled) {
+      const [recorded, replayed] = [this.#recorded.leads.get(lead_id), this.#replayed.leads.get(lead_id)];
+      const textOf = (lead: Lead) => textOfState(stateOf(lead, this.rescored), this.rescored, isRescored);
+      const hasSameParts =
+        textOfParts(this.#points?.recorded.partsOf(lead_id) ?? parts) === textOfParts(this.#partsOf(lead_id));
+      const isSame =
+        hasSameParts &&
+        recorded !== undefined &&
+        replayed !== undefined &&
+        textOf(recorded) === textOf(replayed);
+      yield { lead_id, state, parts, isSame, hasSameParts };
+    }
+  }
+
+  /** What makes up the new score of a lead. */
+  #partsOf(leadId: string): ScoreParts {
+    const points = this.#points;
+    const { score_type, ruleset_id } = this.rescored;
+    if (!points || score_type === 'profile') return { matches: [], others: [] };
+    if (ruleset_id === undefined) return points.replayed.partsOf(leadId);
+    return partsTogether(
+      points.recorded.partsOf(leadId, (id) => id !== ruleset_id),
+      points.replayed.partsOf(leadId, (id) => id === ruleset_id),
+    );
+  }
+
   found(): records.WhatIfFound {
     const configurations = { live: this.configuration, draft: this.configuration };
     const { score_type } = this.rescored;
@@ -82,18 +136,8 @@ export class GroupRescoring {
 function rescoredScore(recorded: Lead, replayed: Lead, { score_type, ruleset_id }: Rescored): number {
   const all = scoreOf(replayed, score_type);
   if (ruleset_id === undefined) return all;
-  const pointsOf = (lead: Lead) => pointsIn(lead, score_type, ruleset_id);
+  const pointsOf = (lead: Lead) => pointsIn(lead, { score_type, ruleset_id });
   return heldInRange(scoreOf(recorded, score_type) - pointsOf(recorded) + pointsOf(replayed));
-}
-
-function pointsIn({ rulesets, profile }: Lead, scoreType: Rescored['score_type'], rulesetId: string): number {
-  if (scoreType === 'engagement')
-    return rulesets.find(({ ruleset_id }) => ruleset_id === rulesetId)?.score ?? 0;
-  const { given, held = [] } = profile ?? emptyProfile;
-  return [...given, ...held].reduce(
-    (sum, { ruleset_id, points }) => (ruleset_id === rulesetId ? sum + points : sum),
-    0,
-  );
 }
 
 function withScore(

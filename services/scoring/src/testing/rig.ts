@@ -40,6 +40,7 @@ export function serviceOn(
     writer = noWriter,
     log = noLog,
     leadsPerStep,
+    maximumTail,
   }: {
     cachedLeads?: number;
     maximumMatches?: number;
@@ -48,6 +49,7 @@ export function serviceOn(
     writer?: Pick<RecordWriter, 'write'>;
     log?: () => EventLog;
     leadsPerStep?: number;
+    maximumTail?: number | undefined;
   } = {},
 ) {
   const configurations = createPublishedConfigurations(readModel);
@@ -57,7 +59,7 @@ export function serviceOn(
     configurations: () => configurations,
     partitions,
     decay: { writer, now, onError: rethrow, timing },
-    jobs: { log, writer, leadsPerStep, tasks: performHere(log), onStepError: rethrow },
+    jobs: { log, writer, leadsPerStep, maximumTail, tasks: performHere(log), onStepError: rethrow },
   });
 }
 
@@ -80,6 +82,13 @@ export async function startRig({
   processors = 1,
   now = () => new Date(),
   leadsPerStep = 1_000,
+  maximumTail,
+}: {
+  partitions?: number;
+  processors?: number;
+  now?: () => Date;
+  leadsPerStep?: number;
+  maximumTail?: number;
 } = {}): Promise<Rig> {
   const rig = await openScoringRig({ partitions });
   const { log, readModel, logger, onFatal, writer } = rig;
@@ -95,7 +104,7 @@ export async function startRig({
     rig.run(
       createServiceProcessor(
         log,
-        serviceOn(readModel, { partitions, writer, now, log: () => log, leadsPerStep }),
+        serviceOn(readModel, { partitions, writer, now, log: () => log, leadsPerStep, maximumTail }),
         {
           readModel,
           logger,

@@ -25,6 +25,8 @@ export interface HistoryPart {
   readonly ouId: string;
   readonly partition: number;
   readonly ends: Pick<records.WhatIfWork['partitions'][number], 'ingest_end' | 'scoring_end'>;
+  /** Where to begin; absent: at the beginning of the log. */
+  readonly from?: { readonly ingest: number; readonly scoring: number };
   /** Which leads: those of a group, or these. */
   readonly leads: LeadGroup | ReadonlySet<string>;
   /** Which of them; absent: all. */
@@ -94,18 +96,21 @@ function isOfScores({ type }: StoredRecord): boolean {
   return scoreTypes.has(type);
 }
 
+const noOffsets = { ingest: 0, scoring: 0 };
+
 function read(
   log: EventLog,
-  { ouId, partition, ends, leads, chosen, signal }: HistoryPart,
+  { ouId, partition, from = noOffsets, ends, leads, chosen, signal }: HistoryPart,
   topic: 'ingest.events' | 'scoring.events',
   isOfType: (record: StoredRecord) => boolean,
 ): AsyncGenerator<IncomingRecord[], void> {
   const isOfGroup = isWithin(leads);
   const isOfLead = chosen ? (leadId: string) => isOfGroup(leadId) && chosen(leadId) : isOfGroup;
-  const to = BigInt(topic === 'ingest.events' ? ends.ingest_end : ends.scoring_end);
+  const [first, end] =
+    topic === 'ingest.events' ? [from.ingest, ends.ingest_end] : [from.scoring, ends.scoring_end];
   return readHistory(
     log,
-    { topic, partition, from: 0n, to },
+    { topic, partition, from: BigInt(first), to: BigInt(end) },
     {
       // The OU's id is in each of its records: a look for it costs a fraction of decoding those of others.
       wants: (record) => isOfType(record) && isOfLead(record.key) && record.value.includes(ouId),

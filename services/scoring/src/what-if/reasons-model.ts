@@ -58,10 +58,23 @@ export class PointTally {
   #takeAdjusted(decision: records.ScoreAdjusted): void {
     const { lead_id, score_type, adjustments } = decision;
     if (score_type !== this.scoreType) return;
-    if (resetsScore(decision)) this.#leads.delete(lead_id);
-    else
+    if (resetsScore(decision) || decision.rescored?.engagement) this.#leads.delete(lead_id);
+    if (decision.rescored?.engagement) this.#takeRescored(lead_id, decision.rescored.engagement);
+    else if (!resetsScore(decision))
       for (const adjustment of adjustments)
         if (this.#isWanted(adjustment)) this.#add(lead_id, causeOf(adjustment), adjustment.points);
+  }
+
+  /** A score that was computed anew names all that it is made of. */
+  #takeRescored(leadId: string, { matches, others }: records.RescoredEngagement): void {
+    for (const match of matches)
+      if (this.#isWanted(match))
+        this.#add(
+          leadId,
+          { kind: 'rule', id: match.rule_id },
+          match.counted?.points ?? match.count * match.points,
+        );
+    for (const other of others) if (this.#isWanted(other)) this.#add(leadId, causeOf(other), other.points);
   }
 
   #isWanted({ ruleset_id }: { readonly ruleset_id?: string | undefined }): boolean {

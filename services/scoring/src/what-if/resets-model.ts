@@ -55,6 +55,12 @@ function asHappenings(resets: readonly PlacedReset[]): Happening[] {
   return resets.map(({ command }) => ({ type: 'ScoreReset', payload: command }));
 }
 
-function commandOf({ ou_id, lead_id, reset_id, decided_at }: records.ScoreAdjusted): records.ResetScores {
+/** The reset that a decision was made on. */
+export function commandOf({
+  ou_id,
+  lead_id,
+  reset_id,
+  decided_at,
+}: records.ScoreAdjusted): records.ResetScores {
   return { ou_id, lead_id, reset_id: reset_id ?? lead_id, requested_at: decided_at };
 }

@@ -38,7 +38,7 @@ let now = new Date(on(0));
 
 beforeAll(async () => {
   // Two leads in a step: the law holds for groups too.
-  rig = await startRig({ partitions: 3, processors: 0, now: () => now, leadsPerStep: 2 });
+  rig = await startRig({ partitions: 3, processors: 0, now: () => now, leadsPerStep: 2, maximumTail: 24 });
   stopProcessor = await rig.startProcessor();
   const base = { requested_at: on(-1) };
   for (const command of [
@@ -61,8 +61,14 @@ const names = Array.from({ length: 12 }, (_, index) => `lead ${String(index)}`);
 const documentOf = (name: string) =>
   rig.readModel.collection(leadCollection).findOne({ _id: leadKey(ouId, idOf(name)) });
 
-/** Everything of a lead that a replay decides: not its places on the log, and not the resets that it remembers by their ids. */
-const decided = (lead: ReturnType<typeof toLead>) => ({ ...lead, offset: 0, first_offset: 0, resets: [] });
+/**
+ * Everything of a lead that a replay decides: not its places on the log, not the resets that it remembers by
+ * their ids, and not since when profile rules have matched.
+ */
+const decided = ({ profile, ...lead }: ReturnType<typeof toLead>) => {
+  const given = [...(profile?.given ?? [])].sort((one, other) => (one.rule_id < other.rule_id ? -1 : 1));
+  return { ...lead, profile: { ...profile, given }, offset: 0, first_offset: 0, resets: [] };
+};
 
 let jobs = 0;
 function asked(more: Partial<records.StartWhatIf> = {}): records.StartWhatIf {
@@ -108,6 +114,37 @@ async function run(more: Partial<records.StartWhatIf> = {}): Promise<routeDeclar
   return result;
 }
 
+/** Holds every stored lead to a fresh computation of the whole history by the rules of now. @returns the ids of the leads */
+async function expectComputedAnew(): Promise<Set<string>> {
+  const configuration = await loadOne(createPublishedConfigurations(rig.readModel), ouId);
+  const compiled = compileRules(alwaysInForce(configuration));
+  const known = new Set<string>();
+  for (let partition = 0; partition < rig.partitions; partition += 1)
+    for (const group of [0, 1]) {
+      const replay = new Replay({ live: compiled, draft: compiled }, { until: now.toISOString() });
+      const ends = { ingest_end: 1e9, scoring_end: 1e9 };
+      const { signal } = new AbortController();
+      const ingest = await rig.recordsOn('ingest.events');
+      const scoring = await rig.recordsOn('scoring.events');
+      const endOf = (of: typeof ingest) =>
+        Math.max(
+          0,
+          ...of.filter((one) => one.partition === partition).map(({ offset }) => Number(offset) + 1),
+        );
+      Object.assign(ends, { ingest_end: endOf(ingest), scoring_end: endOf(scoring) });
+      const part = { ouId, partition, ends, leads: leadGroup(group, 2), signal };
+      for await (const happenings of readHappenings(rig.log, part)) replay.take(happenings);
+      replay.end();
+      for (const [id, lead] of replay.whole.live.leads) {
+        known.add(id);
+        const stored = await rig.readModel.collection(leadCollection).findOne({ _id: leadKey(ouId, id) });
+        if (!stored) throw new Error('the replay knows a lead that is not stored');
+        expect(decided(lead)).toEqual(decided(toLead(stored, ouId)));
+      }
+    }
+  return known;
+}
+
 test('a replay by the rules that were in force gives the leads that are stored: with limits, decay, profiles, resets and deletions', async () => {
   const view = (day: number, path: string, more = {}) => ({
     id: randomUUID(),
@@ -147,32 +184,7 @@ test('a replay by the rules that were in force gives the leads that are stored: 
     const found = await Promise.all(names.map(documentOf));
     return found.every((lead) => (lead?.decay?.due_at ?? '9') > now.toISOString());
   });
-  const configuration = await loadOne(createPublishedConfigurations(rig.readModel), ouId);
-  const compiled = compileRules(alwaysInForce(configuration));
-  const known = new Set<string>();
-  for (let partition = 0; partition < rig.partitions; partition += 1)
-    for (const group of [0, 1]) {
-      const replay = new Replay({ live: compiled, draft: compiled }, { until: now.toISOString() });
-      const ends = { ingest_end: 1e9, scoring_end: 1e9 };
-      const { signal } = new AbortController();
-      const ingest = await rig.recordsOn('ingest.events');
-      const scoring = await rig.recordsOn('scoring.events');
-      const endOf = (of: typeof ingest) =>
-        Math.max(
-          0,
-          ...of.filter((one) => one.partition === partition).map(({ offset }) => Number(offset) + 1),
-        );
-      Object.assign(ends, { ingest_end: endOf(ingest), scoring_end: endOf(scoring) });
-      const part = { ouId, partition, ends, leads: leadGroup(group, 2), signal };
-      for await (const happenings of readHappenings(rig.log, part)) replay.take(happenings);
-      replay.end();
-      for (const [id, lead] of replay.whole.live.leads) {
-        known.add(id);
-        const stored = await rig.readModel.collection(leadCollection).findOne({ _id: leadKey(ouId, id) });
-        if (!stored) throw new Error('the replay knows a lead that is not stored');
-        expect(decided(lead)).toEqual(decided(toLead(stored, ouId)));
-      }
-    }
+  const known = await expectComputedAnew();
   const stored = (await Promise.all(names.map(documentOf))).filter((lead) => lead !== null);
   expect(known.size).toBe(stored.length);
   expect(stored.length).toBe(11);
@@ -476,3 +488,84 @@ test('names of leads that are deleted since are gone from the result', async () 
   expect(body.result?.movers.map(({ lead_id }) => lead_id)).not.toContain(gone?.lead_id);
   expect(body.result?.movers).toHaveLength((result?.movers.length ?? 0) - 1);
 }, 60_000);
+
+describe('a rescoring', () => {
+  async function rescore(more: Partial<records.StartRescoring>) {
+    const payload: records.StartRescoring = {
+      ou_id: ouId,
+      job_id: idOf(`job ${String((jobs += 1))}`),
+      score_type: 'engagement',
+      dry_run: false,
+      requested_at: now.toISOString(),
+      ...more,
+    };
+    expect(await rig.ask(outgoing(records.startRescoring, { key: ouId, payload }))).toMatchObject({
+      outcome: 'done',
+    });
+    return payload.job_id;
+  }
+  const resultOf = async (id: string) =>
+    (await completed(id)).result as unknown as routeDeclarations.RescoringResult;
+  const activations = async (id: string) =>
+    (await rig.recordsOn('scoring.events')).filter(
+      ({ type, payload }) =>
+        type === 'ScoringEpochActivated' && (payload as records.ScoringEpochActivated).job_id === id,
+    ).length;
+
+  test('gives the leads of a fresh computation by the rules of now, with what came in meanwhile; its dry run has said so', async () => {
+    const requested_at = now.toISOString();
+    await rig.request(updateRule('open', { weight: 19, cap_points: 50, requested_at }));
+    await rig.request(createDecay('Daily', { points: -1, interval_days: 3, requested_at }));
+    const expected = await resultOf(await rescore({ dry_run: true }));
+    expect(expected.rising + expected.falling).toBeGreaterThan(0);
+    const id = await rescore({});
+    const again = await rig.ask(
+      outgoing(records.startRescoring, {
+        key: ouId,
+        payload: { ou_id: ouId, job_id: idOf('second'), score_type: 'profile', dry_run: false, requested_at },
+      }),
+    );
+    expect(again).toMatchObject({ code: 'job_running', message: expect.stringContaining(id) });
+    // More than one batch takes into account: the job has to come nearer first.
+    for (let round = 0; round < 3; round += 1)
+      await rig.score(
+        [...names, 'lead 20'].map((name) =>
+          ingested(name, [{ id: randomUUID(), event_type: 'Email Open', timestamp: on(29) }], {
+            received_at: on(30, round),
+          }),
+        ),
+      );
+    await rig.score([deleted('lead 9')]);
+    const { movers, ...result } = await resultOf(id);
+    // A lead that was deleted meanwhile is in the figures of then, and named no more.
+    const named = expected.movers.filter(({ lead_id }) => lead_id !== idOf('lead 9'));
+    expect({ ...result, movers }).toEqual({ ...expected, movers: named, dry_run: false });
+    expect(await activations(id)).toBeGreaterThanOrEqual(rig.partitions);
+    await expectComputedAnew();
+    expect(await resultOf(await rescore({ dry_run: true }))).toMatchObject({ rising: 0, falling: 0 });
+  }, 120_000);
+
+  test('of one ruleset, and of profiles, comes to what its dry run says, and to nothing the second time', async () => {
+    const requested_at = now.toISOString();
+    await rig.request(updateRule('view', { weight: 2, requested_at }));
+    await rig.request(
+      createProfileRule('clerk', [{ field: 'title', operator: 'equals', value: 'Clerk' }], {
+        weight: -4,
+        requested_at,
+      }),
+    );
+    const web = { ruleset_id: idOf('Web') };
+    for (const what of [web, { score_type: 'profile' as const }]) {
+      const expected = await resultOf(await rescore({ ...what, dry_run: true }));
+      expect(expected.rising + expected.falling).toBeGreaterThan(0);
+      expect(await resultOf(await rescore(what))).toEqual({ ...expected, dry_run: false });
+      const then = await resultOf(await rescore({ ...what, dry_run: true }));
+      expect(then).toMatchObject({
+        ...{ rising: 0, falling: 0, leads: expected.leads },
+        now: { levels: expected.rescored.levels },
+      });
+    }
+    await rescore({}).then(resultOf);
+    await expectComputedAnew();
+  }, 120_000);
+});

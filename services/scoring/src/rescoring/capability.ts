@@ -1,0 +1,193 @@
+// How scores that were computed anew come into force, as a policy: what has happened since is taken into account, and all leads of a group
+// change in one batch, which is one transaction on the log.
+import {
+  findJob,
+  policy,
+  type CapabilityDecision,
+  type OpenCapability,
+  type PartitionScope,
+} from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import {
+  endOffsets,
+  isRecord,
+  outgoing,
+  type EventLog,
+  type FoldedRecord,
+  type IncomingRecord,
+} from '@lead-scoring/event-log';
+import { offsetToNumber } from '@lead-scoring/read-model';
+import type { PublishedConfigurations } from '../configuration/published.js';
+import type { LeadProjection } from '../leads/capability.js';
+import { leadName } from '../leads/lead-batch.js';
+import type { OpenLeads } from '../leads/open-leads.js';
+import { CurrentRules } from '../scores/current-rules.js';
+import { withContributions, withLevelCrossings } from '../scores/score-events.js';
+import type { LeadEvent } from '../scores/messages.js';
+import type { CompiledRules } from '../scores/rule-model.js';
+import { leadGroup } from '../what-if/history.js';
+import { configurationAt } from '../what-if/replay-group.js';
+import { decideActivation } from './activation-model.js';
+import {
+  activeEpochs,
+  findPrepared,
+  isActive,
+  preparedGroups,
+  preparedLeads,
+  storeActive,
+} from './documents.js';
+import { PreparedGroup } from './prepared-model.js';
+import { readTail, type Tail } from './tail.js';
+
+export interface EpochDependencies {
+  /** The source of the leads as they are recorded. */
+  readonly leads: LeadProjection;
+  /** Called when a partition is opened. */
+  readonly configurations: () => PublishedConfigurations;
+  readonly log: () => EventLog;
+  readonly maximumTail?: number | undefined;
+}
+
+/** Records since the computed scores that one batch takes into account; with more, the job has to come nearer first. */
+export const defaultMaximumTail = 20_000;
+
+export function scoringEpochPolicy(dependencies: EpochDependencies) {
+  return policy({
+    name: 'scoring-epochs',
+    commands: { ActivateScoringEpoch: records.activateScoringEpoch },
+    events: {
+      ScoreAdjusted: records.scoreAdjusted,
+      LeadLevelChanged: records.leadLevelChanged,
+      LeadContributed: records.leadContributed,
+      ScoringEpochActivated: records.scoringEpochActivated,
+    },
+    collections: [activeEpochs],
+    published: [preparedGroups, preparedLeads],
+    open: (scope) => new OpenEpochs(scope, dependencies),
+  });
+}
+
+const nothing: CapabilityDecision = { outcome: 'decided', events: [] };
+
+class OpenEpochs implements OpenCapability {
+  readonly #leads: OpenLeads;
+  readonly #rules: CurrentRules;
+
+  constructor(
+    private readonly scope: PartitionScope,
+    private readonly dependencies: EpochDependencies,
+  ) {
+    this.#leads = scope.opened(dependencies.leads);
+    this.#rules = new CurrentRules(dependencies.configurations());
+  }
+
+  async decide(
+    incoming: readonly IncomingRecord[],
+    batch: readonly IncomingRecord[],
+  ): Promise<CapabilityDecision> {
+    // What the rest of a batch decides is not on the log yet, from which it is taken into account.
+    if (batch.length > 1) return { outcome: 'split', reason: 'new scores of many leads come into force' };
+    const command = incoming[0]?.payload as records.ActivateScoringEpoch;
+    if (!(await this.#isWanted(command))) return nothing;
+    const prepared = await findPrepared(this.scope.readModel, command, command);
+    const tail = prepared && (await this.#tailOf(command));
+    if (!prepared || !tail) return nothing;
+    const configuration = await configurationAt(
+      { ou_id: command.ou_id, version: command.configuration_version },
+      { configurations: this.dependencies.configurations, scope: this.scope },
+    );
+    const group = new PreparedGroup(command.ou_id, configuration, command, prepared);
+    group.take(tail.happenings, tail.decisions);
+    return this.#activation(command, configuration, { group, at: momentOf(command, tail) });
+  }
+
+  /** Not for a group that is in force, nor for a job that has ended while the command waited. */
+  async #isWanted(command: records.ActivateScoringEpoch): Promise<boolean> {
+    const { readModel } = this.scope;
+    const job = await findJob(readModel, command.ou_id, command.job_id);
+    return job?.status === 'running' && !(await isActive(readModel, command));
+  }
+
+  /** null: it is too long. */
+  async #tailOf({
+    ou_id,
+    group,
+    groups,
+    scoring_end: from,
+  }: records.ActivateScoringEpoch): Promise<Tail | null> {
+    const { partition } = this.scope;
+    const { maximumTail = defaultMaximumTail } = this.dependencies;
+    const log = this.dependencies.log();
+    const [end] = await endOffsets(log, 'scoring.events', [partition]);
+    const to = offsetToNumber(end?.offset ?? 0n);
+    if (to - from > maximumTail) return null;
+    const { signal } = new AbortController();
+    return readTail(log, { ouId: ou_id, partition, leads: leadGroup(group, groups), signal }, { from, to });
+  }
+
+  async #activation(
+    command: records.ActivateScoringEpoch,
+    configuration: Awaited<ReturnType<typeof configurationAt>>,
+    { group, at }: { readonly group: PreparedGroup; readonly at: string },
+  ): Promise<CapabilityDecision> {
+    const { ou_id, partition } = command;
+    const [rules, leads] = await Promise.all([
+      this.#rules.load(new Set([ou_id])),
+      this.#leads.load(Array.from(group.leadIds, (lead_id) => ({ ou_id, lead_id }))),
+    ]);
+    const decided = decideActivation(
+      group,
+      (leadId) => leads.get(leadName(ou_id, leadId)) ?? null,
+      { ...command, at },
+      { configuration, live: rulesIn(rules, ou_id) },
+    );
+    const events = decided.map((payload): LeadEvent => ({ type: 'ScoreAdjusted', payload }));
+    const changed = new Set(decided.map(({ lead_id }) => lead_id));
+    const { events: own, commands } = withContributions(withLevelCrossings(events, rules), rules, { leads });
+    const activated = outgoing(records.scoringEpochActivated, {
+      key: String(partition),
+      payload: { ...epochOf(command), leads: changed.size, at },
+    });
+    return { outcome: 'decided', events: [...own, activated], commands };
+  }
+
+  async fold(events: readonly FoldedRecord[]): Promise<void> {
+    const activated = events.flatMap((event) =>
+      isRecord(event, records.scoringEpochActivated) ? [event.payload] : [],
+    );
+    if (activated.length > 0) await storeActive(this.scope.readModel, activated);
+  }
+}
+
+/** What the command and the event have in common. */
+function epochOf({
+  ou_id,
+  job_id,
+  partition,
+  group,
+  groups,
+  score_type,
+  ruleset_id,
+  configuration_version,
+  fire_triggers,
+}: records.ActivateScoringEpoch): Omit<records.ScoringEpochActivated, 'leads' | 'at'> {
+  return {
+    ...{ ou_id, job_id, partition, group, groups, score_type },
+    ...(ruleset_id !== undefined && { ruleset_id }),
+    ...{ configuration_version, fire_triggers },
+  };
+}
+
+function rulesIn(rules: ReadonlyMap<string, CompiledRules>, ouId: string): CompiledRules {
+  const found = rules.get(ouId);
+  if (!found) throw new Error(`the rules of OU ${ouId} were not loaded`);
+  return found;
+}
+
+/** The clock of the machine that has sent the command may be behind that of one that has decided. */
+function momentOf({ requested_at }: records.ActivateScoringEpoch, { decisions }: Tail): string {
+  return decisions.reduce((latest, { type, payload }) => {
+    const at = type === 'LeadRemoved' ? payload.removed_at : payload.decided_at;
+    return at > latest ? at : latest;
+  }, requested_at);
+}
