@@ -23,10 +23,8 @@ export function declareJobs(program: Command, context: CommandContext): void {
     .description(
       'Compute scores anew from the recorded history by the rules of now: scores, profiles, or a ruleset by its name or id. Waits for the job, with its progress.',
     )
-    .option(
-      '--dry-run',
-      'only say which leads would rise and fall; required, as scores cannot be changed yet',
-    )
+    .option('--dry-run', 'only say which leads would rise and fall')
+    .option('--fire-triggers', 'let triggers fire on the leads whose scores change')
     .action(command((flags, settings, [what = '']) => rescore(what, flags, settings, output)));
 
   program

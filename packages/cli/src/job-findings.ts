@@ -31,12 +31,15 @@ const shownMovers = 20;
 export function comparedLeads<Side extends string>(
   compared: ComparedLeads<Side>,
   sides: Sides<Side>,
-  overtaken: string | null,
+  { overtaken, isInForce = false }: { overtaken: string | null; isInForce?: boolean },
 ): string {
   const { leads, rising, falling, unchanged, level_changes, movers } = compared;
   const levels = levelRows(compared, sides);
+  const words = isInForce
+    ? `${count(rising)} rose, ${count(falling)} fell and ${count(unchanged)} stayed; ${count(level_changes)} came into another level. The new scores are in force.`
+    : `${count(rising)} would rise, ${count(falling)} fall and ${count(unchanged)} stay; ${count(level_changes)} would be in another level. Nothing was changed.`;
   return [
-    `Of ${count(leads)} leads ${count(rising)} would rise, ${count(falling)} fall and ${count(unchanged)} stay; ${count(level_changes)} would be in another level. Nothing was changed.`,
+    `Of ${count(leads)} leads ${words}`,
     ...(overtaken === null ? [] : [overtaken]),
     ...(levels.length === 0 ? [] : ['', levelsTable(levels, sides)]),
     ...(movers.length === 0 ? [] : ['', moversTable<Side>(movers, sides)]),

@@ -587,11 +587,17 @@ describe('rescore', () => {
         exitCode: exitCodes.data,
         noted: expect.stringContaining(sentence),
       });
-    expect(await command(['rescore', 'scores'])).toMatchObject({
-      exitCode: exitCodes.usage,
-      noted: expect.stringContaining('Give --dry-run'),
-    });
     expect(posted()).toHaveLength(1);
+  });
+
+  test('without a dry run says that the new scores are in force', async () => {
+    starting(running, { ...completed, result: { ...result, dry_run: false } });
+    const { exitCode, written } = await command(['rescore', 'scores', '--fire-triggers']);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(posted()).toEqual(['/backfill/scores?fire_triggers=true']);
+    expect(written).toContain(
+      'Of 1,200 leads 2 rose, 1 fell and 1,197 stayed; 1 came into another level. The new scores are in force.',
+    );
   });
 });
 

@@ -1,4 +1,4 @@
-// `lead-scoring rescore`: what computing scores anew from the recorded history would change.
+// `lead-scoring rescore`: computes scores anew from the recorded history, or says what that would change.
 import type { CallAnswer, Client } from '@lead-scoring/client';
 import { clientOf, promptRetries } from './api-client.js';
 import { CommandFailed, exitCodes } from './errors.js';
@@ -9,6 +9,7 @@ import type { Settings } from './settings.js';
 
 export interface RescoreFlags {
   dryRun?: boolean;
+  fireTriggers?: boolean;
   json?: boolean;
 }
 
@@ -22,33 +23,30 @@ export async function rescore(
   settings: Settings,
   output: Output,
 ): Promise<number> {
-  if (flags.dryRun !== true)
-    throw new CommandFailed(
-      'Give --dry-run: a rescoring cannot change scores yet, and a dry run says what it would change.',
-      exitCodes.usage,
-    );
   const client = clientOf(settings, promptRetries);
-  const { job_id: id } = await started(what, client);
-  const result = await resultOfJob(
-    client,
-    { id, work: 'compares the scores', part: 'rescored' },
-    flags,
-    output,
-  );
+  const { job_id: id } = await started(what, flags, client);
+  const work = flags.dryRun === true ? 'compares the scores' : 'computes the scores anew';
+  const result = await resultOfJob(client, { id, work, part: 'rescored' }, flags, output);
   if (!result) return exitCodes.incomplete;
   if (flags.json !== true)
     output.write(
-      `${comparedLeads(
-        result,
-        ['now', 'rescored'],
-        result.overtaken ? 'The rules have changed since: this is about those of before.' : null,
-      )}\n`,
+      `${comparedLeads(result, ['now', 'rescored'], {
+        overtaken: result.overtaken ? 'The rules have changed since: this is about those of before.' : null,
+        isInForce: !result.dry_run,
+      })}\n`,
     );
   return exitCodes.done;
 }
 
-async function started(what: string, client: Client): Promise<CallAnswer<'backfillScores'>> {
-  const query = { dry_run: 'true' } as const;
+async function started(
+  what: string,
+  { dryRun, fireTriggers }: RescoreFlags,
+  client: Client,
+): Promise<CallAnswer<'backfillScores'>> {
+  const query = {
+    ...(dryRun === true && { dry_run: 'true' as const }),
+    ...(fireTriggers === true && { fire_triggers: 'true' as const }),
+  };
   if (what === 'scores') return client.call('backfillScores', { query });
   if (what === 'profiles') return client.call('backfillProfiles', { query });
   const { id, name, score_type } = await rulesetFrom(what, client);

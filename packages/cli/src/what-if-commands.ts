@@ -38,7 +38,7 @@ function summary(result: Result): string {
   const overtaken = result.overtaken
     ? 'The rules have changed since: this is about those of before, and the draft cannot be applied.'
     : null;
-  return `${comparedLeads(result, ['live', 'draft'], overtaken)}\n${outcomeTable(result)}`;
+  return `${comparedLeads(result, ['live', 'draft'], { overtaken })}\n${outcomeTable(result)}`;
 }
 
 /** How well each side finds the leads with the outcome; empty without an outcome. */
