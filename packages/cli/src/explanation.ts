@@ -7,13 +7,18 @@ type Explanation = CallAnswer<'explainScore'>;
 const shownEntries = 10;
 
 export function explanation(answer: Explanation): string {
-  const { score, level, score_reset_at } = answer;
+  const { score, level, score_reset_at, rescored } = answer;
   const lines = [
     `${plain(answer.lead_name)} has ${score} points${givenFor(answer)}${level ? `, level ${plain(level.name)}` : ''} (${momentOf(answer)}).`,
     ...(score_reset_at === undefined
       ? []
       : [
           `The score was restarted from zero (${shortTime(score_reset_at)}): what was given before counts no more.`,
+        ]),
+    ...(rescored === undefined
+      ? []
+      : [
+          `The score was computed anew (${shortTime(rescored.at)}, ${rescored.job_id}): that takes the place of what was given before.`,
         ]),
     '',
     ...(answer.score_type === 'account'
@@ -64,7 +69,7 @@ function changesOf(answer: Explanation): string[] {
         { title: 'EVENT', value: (entry) => entry.event_type, maximum: 40 },
         {
           title: 'RULE',
-          value: (entry) => `${entry.before_reset ? 'before the reset: ' : ''}${ruleOf(entry, answer)}`,
+          value: (entry) => `${replacedBy(entry)}${ruleOf(entry, answer)}`,
         },
       ]),
     ];
@@ -135,6 +140,12 @@ function partsOf(answer: Explanation): ScorePart[] {
           : 'no rule gives points',
     });
   return [...listed, { points: answer.score, how: '', event: '', why: 'the score' }];
+}
+
+/** What has ended an entry that counts no more, to be put before its rule. */
+function replacedBy({ before_reset, replaced_by }: Explanation['entries'][number]): string {
+  if (before_reset) return 'before the reset: ';
+  return replaced_by === undefined ? '' : 'before the rescoring: ';
 }
 
 /** The points of an entry that count; `0 of 10` where a limit of the rule holds points back. */

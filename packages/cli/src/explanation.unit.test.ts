@@ -169,6 +169,27 @@ test('a reset is named, and point entries from before it are marked', () => {
   expect(text.match(/before the reset/g)).toHaveLength(1);
 });
 
+test('a rescoring is named with its job, and point entries from before it are marked', () => {
+  const text = explanation(
+    answer({
+      score: 30,
+      top_drivers: [driver(pricing, 30)],
+      rescored: { job_id: `scoring-${unknown}`, at },
+      entries: [
+        entry(pricing),
+        { ...entry(blog), replaced_by: `scoring-${unknown}` },
+        { ...entry(blog), before_reset: true, replaced_by: `scoring-${unknown}` },
+      ],
+      entries_total: 3,
+    }),
+  );
+  expect(text).toContain(
+    `The score was computed anew (2026-01-31 09:30, scoring-${unknown}): that takes the place of what was given before.`,
+  );
+  expect(text.match(/before the rescoring/g)).toHaveLength(1);
+  expect(text.match(/before the reset/g)).toHaveLength(1);
+});
+
 test('a profile score is said to be one, and its changes are listed in words', () => {
   const text = explanation(
     answer({

@@ -8,6 +8,7 @@ import {
   explainDeals,
   explainScore,
   givenForDeals,
+  scoredEventsOf,
   type ScoreDecision,
 } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
@@ -20,6 +21,7 @@ import {
   leadScored,
   ouId,
   profileScored,
+  scoreRescored,
   scoreReset,
 } from '@lead-scoring/scoring-domain/testing';
 import { foldContributed, foldLead, isStored } from './fold.js';
@@ -212,9 +214,9 @@ describe('the account of a lead', () => {
     );
   });
 
-  test('with decisions on the profile and resets among the others is that of its parts, and knows all activity', () => {
+  test('with decisions on the profile, resets and rescorings among the others is that of its parts, and knows all activity', () => {
     const change = fc.record({
-      kind: fc.constantFrom('events', 'events', 'profile', 'reset'),
+      kind: fc.constantFrom('events', 'events', 'profile', 'reset', 'rescoring'),
       rule: fc.constantFrom('view', 'open'),
       points: fc.integer({ min: -9, max: 9 }),
       day: fc.integer({ min: 1, max: 9 }),
@@ -229,6 +231,10 @@ describe('the account of a lead', () => {
           if (kind === 'reset') {
             known.engagement = 0;
             return scoreReset('ada', previous, { decided_at });
+          }
+          if (kind === 'rescoring') {
+            known.engagement = points;
+            return scoreRescored('ada', previous, { matches: [{ rule, points, count: 1 }] }, { decided_at });
           }
           known[kind === 'profile' ? 'profile' : 'engagement'] += points;
           if (kind === 'profile') return profileScored('ada', rule, { previous, points, decided_at });
@@ -470,6 +476,29 @@ describe('the course of the score', () => {
       { at: now, score: 0 },
     ]);
   });
+});
+
+test('the account of a lead whose score was rescored has the drivers and rulesets of the explanation', () => {
+  const decisions = [
+    leadScored('ada', { rule: 'view', points: 5, times: 2 }),
+    scoreRescored('ada', 10, { matches: [{ rule: 'view', points: 3, count: 2 }] }),
+    leadScored('ada', { rule: 'view', points: 3, previous: 6 }),
+  ];
+  const account = decisions.reduce<LeadAccount | null>(
+    (known, decision, index) => foldAccount(known, decision, index),
+    null,
+  );
+  const none = emptyConfiguration(ouId);
+  const explained = explainScore(
+    { id: idOf('ada'), name: 'Ada', score: 9 },
+    decisions.map((decision) => ({ ...decision, scored_events: scoredEventsOf(decision) })),
+    none,
+    none,
+    { at: '2026-01-31T00:00:00.000Z', range_hours: 876_000 },
+  );
+  expect(driversOf(account?.contributions ?? new Map(), none)).toEqual(explained.top_drivers);
+  expect(explained.top_drivers).toMatchObject([{ count: 3, weight: 3, total: 9 }]);
+  expect(account?.rulesets).toEqual([{ ruleset_id: idOf('ruleset'), score: 9 }]);
 });
 
 describe('the account of a lead whose score was reset', () => {

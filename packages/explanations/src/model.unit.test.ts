@@ -1,6 +1,7 @@
 // A decision that is stored and read again has all that an explanation needs.
 import { expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
+import { scoreRescored } from '@lead-scoring/scoring-domain/testing';
 import { toDecision, toDecisionDocument } from './model.js';
 
 const tick: records.ScoreAdjusted = {
@@ -27,4 +28,13 @@ test('a tick of a decay rule keeps its time, at which its points count', () => {
     score: 15,
     offset: 7,
   });
+});
+
+test('a decision of a rescoring keeps what the rescoring came to, with which explanations begin', () => {
+  const rescored = scoreRescored('ada', 20, { matches: [{ rule: 'view', points: 5, count: 5 }] });
+  const document = toDecisionDocument(rescored, Buffer.from(JSON.stringify(rescored)), {
+    partition: 0,
+    offset: 8,
+  });
+  expect(toDecision(document)).toMatchObject({ score: 25, rescored: rescored.rescored });
 });

@@ -25,6 +25,7 @@ import {
   revokeShare,
   ruleCreated,
   rulesetCreated,
+  scoreRescored,
   shareOf,
   tokenOf,
 } from './testing/builders.js';
@@ -305,6 +306,34 @@ describe('a link to the profile score', () => {
     });
     expect((await page()).text).toContain('No rule holds at the moment');
     expect((await page()).text).not.toContain('Best fit');
+  });
+});
+
+describe('a link to a score that is rescored', () => {
+  test('shows what it was made of until then, and from then on what the rescoring came to', async () => {
+    await rig.scored([
+      { type: 'LeadScored', payload: leadScored('rea', { rule: 'careers', points: -20, times: 2 }) },
+    ]);
+    await rig.request(createShare('rescored', 'rea'));
+    const before = await rig.get(publicPath('rescored'));
+    expect(before.body).toMatchObject({ score: -40, top_drivers: [{ count: 2, total: -40 }] });
+    const matches = [
+      { rule: 'pricing', points: 15, count: 3 },
+      { rule: 'careers', points: -10, count: 2 },
+    ];
+    await rig.scored([{ type: 'ScoreAdjusted', payload: scoreRescored('rea', -40, { matches }) }]);
+    const shown = await rig.get(publicPath('rescored'));
+    expect(routes.readShare.responses[200].schema.parse(shown.body)).toMatchObject({
+      score: 25,
+      top_drivers: [
+        { rule_id: idOf('pricing'), count: 3, weight: 15, total: 45 },
+        { rule_id: idOf('careers'), count: 2, weight: -10, total: -20 },
+      ],
+    });
+    expect(shown.body).not.toHaveProperty('adjustments');
+    expect(shown.text).not.toContain(idOf('rescoring'));
+    const page = await rig.get(`/share/${tokenOf('rescored')}`, { accept: 'text/html' });
+    expect(page.text).toContain('label of pricing');
   });
 });
 

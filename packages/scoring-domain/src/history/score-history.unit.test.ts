@@ -7,7 +7,15 @@ import { explainDeals } from '../deal-explanation.js';
 import { explainScore, type ExplainedDecision } from '../explanation.js';
 import { levelHolding } from '../levels.js';
 import { explainProfile } from '../profile-explanation.js';
-import { idOf, leadScored, levelsSet, ouId, profileScored, scoreReset } from '../testing/builders.js';
+import {
+  idOf,
+  leadScored,
+  levelsSet,
+  ouId,
+  profileScored,
+  scoreRescored,
+  scoreReset,
+} from '../testing/builders.js';
 import { changesOfConditions, changesOfScore } from './changes.js';
 import { historyOfScore, type HistoryRequest } from './score-history.js';
 
@@ -124,7 +132,7 @@ describe('the history of a score', () => {
   });
 });
 
-/** Any decisions: on events of any age, also dated ahead; held points, fading, resets; on clocks that go before one another. */
+/** Any decisions: on events of any age, also dated ahead; held points, fading, resets, rescorings; on clocks that go before one another. */
 const anyDecision = fc.oneof(
   {
     weight: 6,
@@ -142,6 +150,13 @@ const anyDecision = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ decided: fc.integer({ min: 0, max: 96 }), reset: fc.constant(true) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      decided: fc.integer({ min: 0, max: 96 }),
+      rescored: fc.integer({ min: -9, max: 30 }),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -162,6 +177,12 @@ function recorded(all: readonly AnyDecision[]): { score: number; decisions: Expl
       const reset = scoreReset('ada', score, of);
       score = 0;
       return { ...reset, scored_events: [] };
+    }
+    if ('rescored' in one) {
+      const matches = [{ rule: 'view', points: one.rescored, count: 1 }];
+      const rescored = scoreRescored('ada', score, { matches }, of);
+      score = one.rescored;
+      return { ...rescored, scored_events: [] };
     }
     if ('tick' in one) {
       score += one.faded;

@@ -118,6 +118,49 @@ export const scoreReset = (
   ...more,
 });
 
+/** A decision of a rescoring: what rules gave by their names, and what no match gave, make the new score. */
+export function scoreRescored(
+  lead: string,
+  previous: number,
+  {
+    matches,
+    others = [],
+  }: {
+    matches: ({ rule: string } & Pick<records.RescoredMatches, 'points' | 'count' | 'counted'>)[];
+    others?: records.RescoredEngagement['others'];
+  },
+  more: Partial<records.ScoreAdjusted> = {},
+): records.ScoreAdjusted {
+  const gave = matches.map(({ points, count, counted }) => counted?.points ?? points * count);
+  const score = [...gave, ...others.map(({ points }) => points)].reduce((sum, points) => sum + points, 0);
+  return {
+    ou_id: ouId,
+    lead_id: idOf(lead),
+    score_type: 'engagement',
+    previous_score: previous,
+    score,
+    configuration_version: 1,
+    adjustments: [{ reason: 'rescored', points: score - previous }],
+    decided_at: at,
+    fire_triggers: false,
+    rescored: {
+      job_id: idOf('rescoring'),
+      engagement: {
+        rulesets: score === 0 ? [] : [{ ruleset_id: idOf('ruleset'), score }],
+        matches: matches.map(({ rule, ...match }) => ({
+          rule_id: idOf(rule),
+          rule_version: 1,
+          ruleset_id: idOf('ruleset'),
+          event_type: 'Page View',
+          ...match,
+        })),
+        others,
+      },
+    },
+    ...more,
+  };
+}
+
 /** A decision that the profile rule of this name gives the lead so many points more. */
 export const profileScored = (
   lead: string,

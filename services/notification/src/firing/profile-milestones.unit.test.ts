@@ -22,6 +22,7 @@ import {
   ouId,
   profileScored,
   scoredAt,
+  scoreRescored,
   scoreReset,
   second,
   surge,
@@ -205,6 +206,53 @@ describe('a change of the engagement score that no event caused', () => {
   test('that fires no triggers makes none fire', () => {
     expect(decided([down], [scoreReset(120, 3)]).events).toEqual([]);
   });
+});
+
+describe('a rescoring', () => {
+  const up = milestone({ rearm: { below: 50, cooldown_seconds: 0 } });
+  const rise = leadScored([act('rise', 'Page View', 20, 20)], 90, 20);
+  const viewed = (previous: number, at: number) =>
+    leadScored([act(`view at ${String(at)}`, 'Page View', at, 20)], previous, at);
+
+  test('fires nothing, whatever it crosses, upwards and downwards', () => {
+    const down = milestone({ direction: 'down' }, 'down');
+    expect(decided([up, down], [scoreRescored(20, 130, 3), scoreRescored(130, 20, 4)]).events).toEqual([]);
+  });
+
+  test('that took a lead above a milestone: the next points there are no crossing', () => {
+    expect(firedAt(decided([up], [scoreRescored(20, 130, 3), viewed(130, 4)]))).toEqual([]);
+  });
+
+  test('that took a lead below a milestone that had fired re-arms it silently', () => {
+    const fired = decided([up], [rise]);
+    expect(firedAt(fired)).toEqual([110]);
+    const silent = decided([up], [scoreRescored(110, 30, 21)], fired);
+    expect(silent.events.slice(fired.events.length).map(({ type }) => type)).toEqual(['TriggerRearmed']);
+    expect(firedAt(decided([up], [viewed(85, 22)], silent))).toEqual([110, 105]);
+  });
+
+  test.each(['engagement', 'profile'] as const)(
+    'of %s scores that was asked to fire triggers fires where the new score crosses, and says why',
+    (score_type) => {
+      const asked = { score_type, fire_triggers: true };
+      const { events } = decided([milestone({ score_type })], [scoreRescored(20, 130, 3, asked)]);
+      expect(events).toMatchObject([
+        {
+          type: 'MilestoneFired',
+          payload: {
+            ...{ previous_score: 20, score: 130 },
+            cause: {
+              event_id: null,
+              event_type: null,
+              reason: 'rescoring',
+              rule_ids: [],
+              timestamp: second(3),
+            },
+          },
+        },
+      ]);
+    },
+  );
 });
 
 describe('for any milestones and any changes of all scores,', () => {

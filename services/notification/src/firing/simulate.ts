@@ -215,7 +215,10 @@ function eventByEvent(decision: ScoreDecision): ScoreDecision[] {
   return decisions;
 }
 
-/** A decision on a profile or on deals follows one on events, and like these fires also for imported history. */
+/**
+ * A decision on a profile or on deals follows one on events, and like these fires also for imported history. A rescoring follows
+ * nothing that happened: it fires only where it was asked to.
+ */
 function adjustedAsOfEvents(decision: records.ScoreAdjusted): ScoreDecision {
   if (decision.score_type === 'engagement' || decision.rescored) return decision;
   return {

@@ -165,6 +165,29 @@ export const scoreReset = (previous: number, takenAt: number): records.ScoreAdju
   reset_id: idOf('reset'),
 });
 
+/** A rescoring came to another score. */
+export const scoreRescored = (
+  previous: number,
+  score: number,
+  takenAt: number,
+  more: Partial<records.ScoreAdjusted> = {},
+): records.ScoreAdjusted => ({
+  ou_id: ouId,
+  lead_id: leadId,
+  score_type: 'engagement',
+  previous_score: previous,
+  score,
+  configuration_version: 1,
+  adjustments: [{ reason: 'rescored', points: score - previous }],
+  decided_at: second(takenAt),
+  fire_triggers: false,
+  rescored: {
+    job_id: idOf('rescoring'),
+    engagement: { rulesets: [], matches: [], others: [{ reason: 'rescored', points: score }] },
+  },
+  ...more,
+});
+
 /** The profile of the lead changed: the rule of this name gives points, or takes them back. */
 export const profileScored = (
   previous: number,
