@@ -9,6 +9,7 @@ import type { ExplainFlags, LeadsFlags, ResetFlags } from './leads-commands.js';
 import type { TailFlags } from './log-commands.js';
 import type { Output } from './output.js';
 import type { AcceptFlags } from './positions-commands.js';
+import type { BackfillFlags } from './backfill-command.js';
 import type { RescoreFlags } from './rescore-command.js';
 import type { ApplyFlags, RulesExportFlags } from './rules-commands.js';
 import type { GlobalFlags, Settings } from './settings.js';
@@ -21,6 +22,7 @@ export type Flags = GlobalFlags &
   LeadsFlags &
   JobsFlags &
   RescoreFlags &
+  BackfillFlags &
   SuggestFlags &
   ResetFlags &
   ExplainFlags &

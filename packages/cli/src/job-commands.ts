@@ -1,13 +1,14 @@
 // The declarations of the commands that start long work and wait for it, and of the list of jobs.
 import { levelledScoreTypes } from '@lead-scoring/contracts';
 import { Option, type Command } from 'commander';
+import { backfillAccounts } from './backfill-command.js';
 import type { CommandContext } from './command-context.js';
 import { jobs } from './jobs-command.js';
 import { rescore } from './rescore-command.js';
 import { suggest } from './suggest-command.js';
 import { applyWhatIf, whatIf } from './what-if-commands.js';
 
-/** `jobs`, `rescore`, `what-if` and `suggest`: long work. */
+/** `jobs`, `rescore`, `backfill`, `what-if` and `suggest`: long work. */
 export function declareJobs(program: Command, context: CommandContext): void {
   const { command, output } = context;
   program
@@ -26,6 +27,17 @@ export function declareJobs(program: Command, context: CommandContext): void {
     .option('--dry-run', 'only say which leads would rise and fall')
     .option('--fire-triggers', 'let triggers fire on the leads whose scores change')
     .action(command((flags, settings, [what = '']) => rescore(what, flags, settings, output)));
+
+  program
+    .command('backfill')
+    .description('Derive from the recorded history what it would give by the configuration of now.')
+    .command('accounts')
+    .description(
+      'Count all leads in their accounts, and score the accounts by the rules of now. Waits for the job, with its progress.',
+    )
+    .option('--dry-run', 'only say how many leads would come to an account')
+    .option('--fire-triggers', 'let triggers by account score fire')
+    .action(command((flags, settings) => backfillAccounts(flags, settings, output)));
 
   program
     .command('suggest')

@@ -601,6 +601,39 @@ describe('rescore', () => {
   });
 });
 
+describe('backfill accounts', () => {
+  const result = {
+    ...{ dry_run: true, joining: 1_200, moving: 3 },
+    ...{ refreshed: 20, unchanged: 0, without_account: 7 },
+  };
+
+  test('waits for its job, and says how many leads come to an account', async () => {
+    startingJob([running, { ...completed, result }], () => null);
+    const { exitCode, written, noted } = await command(['backfill', 'accounts', '--dry-run']);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(posted()).toEqual(['/backfill/accounts?dry_run=true&fire_triggers=false']);
+    expect(noted).toContain(jobId);
+    expect(written).toBe(
+      '1,200 leads come to an account, 3 to another one, 20 count anew in theirs, 0 stay as they are, and 7 belong to none. Nothing was changed.\n',
+    );
+  });
+
+  test('lets triggers fire only where asked to, and says why a job that has failed did', async () => {
+    startingJob([{ ...completed, result: { ...result, dry_run: false } }], () => null);
+    const { written } = await command(['backfill', 'accounts', '--fire-triggers']);
+    expect(written).not.toContain('Nothing was changed');
+    startingJob([failed], () => null);
+    expect(await command(['backfill', 'accounts'])).toMatchObject({
+      exitCode: exitCodes.incomplete,
+      noted: expect.stringContaining('The job is failed: Step 1 failed.'),
+    });
+    expect(posted()).toEqual([
+      '/backfill/accounts?dry_run=false&fire_triggers=true',
+      '/backfill/accounts?dry_run=false&fire_triggers=false',
+    ]);
+  });
+});
+
 describe('what-if', () => {
   const side = {
     distribution: [],

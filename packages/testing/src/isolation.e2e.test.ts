@@ -374,6 +374,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   ],
   backfillScores: [nothing],
   backfillProfiles: [nothing],
+  backfillAccounts: [nothing],
   analyzeSite: [nothing],
   listSiteAnalyses: [nothing],
   setActiveOrgUnit: [missing(({ ouId }) => ({ body: { ouId } }))],

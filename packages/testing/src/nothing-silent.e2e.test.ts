@@ -179,6 +179,7 @@ const unanswered = new Set([
   'ContributeToAccount',
   'MoveAccountLeads',
   'MoveLeadToAccount',
+  'ContributeLead',
   'ScheduleDecays',
   'RunDecay',
   'RecordSiteAnalysis',

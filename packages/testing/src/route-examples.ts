@@ -213,6 +213,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   }),
   backfillScores: () => ({ query: { dry_run: 'true' } }),
   backfillProfiles: () => ({ query: { dry_run: 'true' } }),
+  backfillAccounts: () => ({ query: { dry_run: 'true' } }),
   setRulesActive: ({ ouId, ruleId }) => ({
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },

@@ -2,6 +2,7 @@
 import { capabilitiesOf } from '@lead-scoring/capability';
 import { accountPolicy } from './accounts/capability.js';
 import { accountMovePolicy } from './accounts/account-moves.js';
+import { accountBackfillPolicy } from './accounts/backfill.js';
 import { configurationHistory } from './configuration-changes/capability.js';
 import { scoringConfiguration } from './configuration/capability.js';
 import { decayTick, type DecayDependencies } from './decays/capability.js';
@@ -32,6 +33,7 @@ export function scoringService({ cachedLeads, partitions, decay, jobs, ...depend
     decayTick({ leads, configurations, ...decay }),
     dealScorePolicy({ leads }),
     accountMovePolicy({ leads, configurations }),
+    accountBackfillPolicy({ leads, configurations }),
     leads,
     movedLeads,
     scoringEpochPolicy({ leads, configurations, log: jobs.log, maximumTail: jobs.maximumTail }),

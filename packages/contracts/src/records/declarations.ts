@@ -1,4 +1,5 @@
 // The record declarations by name: `records.leadScored`, `records.LeadScored`.
+export * from './account-backfill.js';
 export * from './account-scoring.js';
 export * from './configuration-file.js';
 export * from './decays.js';

@@ -1,4 +1,5 @@
 // All record declarations, by type and by topic.
+import { accountBackfillRecords } from './account-backfill.js';
 import { accountScoringRecords } from './account-scoring.js';
 import { configurationFileRecords } from './configuration-file.js';
 import { decayRecords } from './decays.js';
@@ -26,6 +27,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...scoringRecords,
   ...profileScoringRecords,
   ...dealScoringRecords,
+  ...accountBackfillRecords,
   ...accountScoringRecords,
   ...scoreAdjustedRecords,
   ...decayRecords,
@@ -51,6 +53,7 @@ type ServiceRecord =
   | (typeof scoringRecords)[number]
   | (typeof profileScoringRecords)[number]
   | (typeof dealScoringRecords)[number]
+  | (typeof accountBackfillRecords)[number]
   | (typeof accountScoringRecords)[number]
   | (typeof scoreAdjustedRecords)[number]
   | (typeof decayRecords)[number]

@@ -1,15 +1,25 @@
 // The jobs of the scoring service: the work and the findings of each kind, and the records that they have in common.
 import { z } from 'zod';
+import { accountBackfillFound, accountBackfillWork } from './account-backfill.js';
 import { jobRecords } from './jobs.js';
 import { rescoringWork } from './rescoring.js';
 import { suggestionFound, suggestionWork } from './suggestions.js';
 import { whatIfFound, whatIfWork } from './what-if.js';
 
 /** The parameters and the plan of each kind of job. */
-export const scoringWork = z.discriminatedUnion('kind', [whatIfWork, suggestionWork, rescoringWork]);
+export const scoringWork = z.discriminatedUnion('kind', [
+  whatIfWork,
+  suggestionWork,
+  rescoringWork,
+  accountBackfillWork,
+]);
 export type ScoringWork = z.infer<typeof scoringWork>;
 /** A rescoring finds what a what-if does: leads on two sides, the scores of now (live) and the new ones (draft). */
-export const scoringJobs = jobRecords('scoring', scoringWork, z.union([whatIfFound, suggestionFound]));
+export const scoringJobs = jobRecords(
+  'scoring',
+  scoringWork,
+  z.union([whatIfFound, suggestionFound, accountBackfillFound]),
+);
 
 export const scoringJobRecords = [
   scoringJobs.continueJob,

@@ -1,4 +1,5 @@
 // Schemas of requests and answers by name: `answers.Lead`, `answers.intakeLimits`.
+export { accountBackfillResult, type AccountBackfillResult } from './account-backfill.js';
 export * from './account-scoring.js';
 export * from './accounts.js';
 export * from './administration.js';

@@ -23,6 +23,7 @@ import * as milestones from './milestone-triggers.js';
 import * as channels from './notification-channels.js';
 import * as profileLevels from './profile-levels.js';
 import * as profiles from './profile-scoring.js';
+import * as accountBackfill from './account-backfill.js';
 import * as rescoring from './rescoring.js';
 import type { RouteDeclaration } from './route.js';
 import * as ruleTests from './rule-tests.js';
@@ -134,6 +135,7 @@ export const routes = {
   scoreNow: rescoring.scoreNow,
   backfillScores: rescoring.backfillScores,
   backfillProfiles: rescoring.backfillProfiles,
+  backfillAccounts: accountBackfill.backfillAccounts,
   listProfileLevels: profileLevels.listProfileLevels,
   setProfileLevels: profileLevels.setProfileLevels,
   getScoringGrid: profileLevels.getScoringGrid,

@@ -4,6 +4,7 @@ import { cursorParameter, page, pageParameters, time } from '../common.js';
 import { jobId } from '../records/job-id.js';
 import { jobError, maximumJobErrors } from '../records/jobs.js';
 import { defineRoute, editor, viewer } from './route.js';
+import { accountBackfillResult } from './account-backfill.js';
 import { rescoringResult } from './rescoring.js';
 import { suggestionResult } from './suggestions.js';
 import { whatIfResult } from './what-if.js';
@@ -32,9 +33,11 @@ export const job = z
     started_at: time,
     ended_at: time.nullable(),
     result: z
-      .union([whatIfResult, suggestionResult, rescoringResult])
+      .union([whatIfResult, suggestionResult, rescoringResult, accountBackfillResult])
       .optional()
-      .describe('Of a completed what-if, suggestion or rescoring. Other jobs have no result.'),
+      .describe(
+        'Of a completed what-if, suggestion, rescoring or backfill of accounts. Other jobs have no result.',
+      ),
   })
   .meta({ id: 'Job' });
 export type Job = z.infer<typeof job>;

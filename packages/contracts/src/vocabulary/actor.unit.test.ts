@@ -27,6 +27,7 @@ const askedForByNobody = [
   'RecordDeal',
   'RecordDealScore',
   'ContributeToAccount',
+  'ContributeLead',
   'ForgetDealLead',
 ];
 

@@ -106,6 +106,14 @@ export const scoringCommands = {
 
   backfillProfiles: (input) => rescoring(input, { score_type: 'profile' }),
 
+  backfillAccounts: (input) =>
+    command(records.startAccountBackfill, ouOf(input), {
+      ...inUnit(input),
+      job_id: input.commandId,
+      dry_run: input.query.dry_run === 'true',
+      fire_triggers: input.query.fire_triggers === 'true',
+    }),
+
   setAccountLevels: (input) =>
     command(records.setAccountLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
 

@@ -84,7 +84,7 @@ export function contributionsOf(
 }
 
 /** What is recorded and sent of a lead. */
-interface LeadContribution {
+export interface LeadContribution {
   readonly event: ContributionEvent | null;
   readonly sent: readonly records.ContributeToAccount[];
 }
@@ -95,7 +95,7 @@ const nothing: LeadContribution = { event: null, sent: [] };
 class LeadChange {
   #lead: ContributingLead | null;
   readonly #before: ContributingLead | null;
-  #decision: { decided_at: string; fire_triggers: boolean } | null = null;
+  #decision: Decided | null = null;
   #named: { identity: AccountIdentity; at: string } | null = null;
   /** By the id of the account that the event named, and by field. */
   #values = new Map<string, Map<string, ProfileChange>>();
@@ -133,7 +133,9 @@ class LeadChange {
       case 'LeadRemoved': {
         const left = this.#lead?.account;
         this.#lead = null;
-        return left ? [this.#leaves(left, { decided_at: payload.removed_at, fire_triggers: false })] : [];
+        return left
+          ? [leaving(this.identity, left, { decided_at: payload.removed_at, fire_triggers: false })]
+          : [];
       }
       case 'LeadLevelChanged':
       case 'LeadContributed':
@@ -164,48 +166,15 @@ class LeadChange {
   contribution({ versionOf }: ContributionSources): LeadContribution {
     const [lead, decision] = [this.#lead, this.#decision];
     if (!lead || !decision) return nothing;
-    const chosen = this.#account(lead);
-    if (!chosen) return nothing;
-    const { ou_id, lead_id } = this.identity;
-    const { named_at } = chosen;
-    const account = accountMeant(ou_id, chosen, this.merged);
-    const { account_id } = account;
-    const known = lead.account;
-    const configuration_version = versionOf(ou_id);
-    const joins = known?.account_id !== account_id;
-    const values = this.#newValues(lead, account_id, joins);
-    const { decided_at, fire_triggers } = decision;
-    const hasChanged =
-      joins || known.score !== lead.score || known.configuration_version !== configuration_version;
-    // The account does not need to know when it was named last; the lead's next event with another name does.
-    const isRecorded = hasChanged || known.named_at !== named_at;
-    const isSent = hasChanged || values.length > 0;
-    const common = { ou_id, lead_id, ...account, score: lead.score, decided_at };
-    const { last_activity_at } = lead;
-    const left = known && joins ? [this.#leaves(known, decision)] : [];
-    return {
-      event: isRecorded
-        ? {
-            type: 'LeadContributed',
-            payload: { ...common, ...(named_at !== undefined && { named_at }), configuration_version },
-          }
-        : null,
-      sent: isSent
-        ? [...left, { ...common, last_activity_at, ...(values.length > 0 && { values }), fire_triggers }]
-        : [],
-    };
-  }
-
-  /** The account that the latest event named, else the one that the lead is in, else that of an e-mail address. */
-  #account(lead: ContributingLead): (AccountIdentity & { named_at?: string }) | null {
-    const known = lead.account;
-    if (this.#named && (known?.named_at === undefined || known.named_at <= this.#named.at))
-      return { ...this.#named.identity, named_at: this.#named.at };
-    if (known) {
-      const { account_kind, account_key, named_at } = known;
-      return { account_kind, account_key, ...(named_at !== undefined && { named_at }) };
-    }
-    return accountOfAliases(lead.aliases);
+    return contributionOf({
+      ...this.identity,
+      lead,
+      decision,
+      named: this.#named,
+      valuesOf: (accountId, joins) => this.#newValues(lead, accountId, joins),
+      merged: this.merged,
+      configuration_version: versionOf(this.identity.ou_id),
+    });
   }
 
   /** Values of the account's fields: those that events named with it, and the lead's company where it is new. */
@@ -215,14 +184,85 @@ class LeadChange {
       values.set('company', { field: 'company', ...company });
     return [...values.values()].slice(0, accountLimits.fields);
   }
+}
 
-  #leaves(
-    { account_id, account_kind, account_key }: LeadAccount,
-    { decided_at, fire_triggers }: { decided_at: string; fire_triggers: boolean },
-  ): records.ContributeToAccount {
-    const left = { account_id, account_kind, account_key, score: null };
-    return { ...this.identity, ...left, decided_at, fire_triggers };
+type Decided = Pick<records.ContributeToAccount, 'decided_at' | 'fire_triggers'>;
+
+/** What decides a lead's contribution. */
+export interface ContributionBasis {
+  readonly ou_id: string;
+  readonly lead_id: string;
+  readonly lead: ContributingLead;
+  readonly decision: Decided;
+  /** The account that the latest event named, of those that count. */
+  readonly named: { readonly identity: AccountIdentity; readonly at: string } | null;
+  /** Values of the account's fields that the lead's events gave. @param joins whether the lead comes to the account */
+  readonly valuesOf: (accountId: string, joins: boolean) => ProfileChange[];
+  readonly merged: MergedAccounts;
+  readonly configuration_version: number;
+}
+
+/** What a lead contributes to its account, as far as that has changed. */
+export function contributionOf({
+  ou_id,
+  lead_id,
+  lead,
+  decision,
+  named,
+  valuesOf,
+  merged,
+  configuration_version,
+}: ContributionBasis): LeadContribution {
+  const chosen = accountOf(lead, named);
+  if (!chosen) return nothing;
+  const { named_at } = chosen;
+  const account = accountMeant(ou_id, chosen, merged);
+  const { account_id } = account;
+  const known = lead.account;
+  const joins = known?.account_id !== account_id;
+  const values = valuesOf(account_id, joins);
+  const { decided_at, fire_triggers } = decision;
+  const hasChanged =
+    joins || known.score !== lead.score || known.configuration_version !== configuration_version;
+  // The account does not need to know when it was named last; the lead's next event with another name does.
+  const isRecorded = hasChanged || known.named_at !== named_at;
+  const isSent = hasChanged || values.length > 0;
+  const common = { ou_id, lead_id, ...account, score: lead.score, decided_at };
+  const { last_activity_at } = lead;
+  const left = known && joins ? [leaving({ ou_id, lead_id }, known, decision)] : [];
+  return {
+    event: isRecorded
+      ? {
+          type: 'LeadContributed',
+          payload: { ...common, ...(named_at !== undefined && { named_at }), configuration_version },
+        }
+      : null,
+    sent: isSent
+      ? [...left, { ...common, last_activity_at, ...(values.length > 0 && { values }), fire_triggers }]
+      : [],
+  };
+}
+
+/** The account that the latest event named, else the one that the lead is in, else that of an e-mail address. */
+function accountOf(
+  { account: known, aliases }: ContributingLead,
+  named: ContributionBasis['named'],
+): (AccountIdentity & { named_at?: string }) | null {
+  if (named && (known?.named_at === undefined || known.named_at <= named.at))
+    return { ...named.identity, named_at: named.at };
+  if (known) {
+    const { account_kind, account_key, named_at } = known;
+    return { account_kind, account_key, ...(named_at !== undefined && { named_at }) };
   }
+  return accountOfAliases(aliases);
+}
+
+function leaving(
+  identity: { readonly ou_id: string; readonly lead_id: string },
+  { account_id, account_kind, account_key }: LeadAccount,
+  { decided_at, fire_triggers }: Decided,
+): records.ContributeToAccount {
+  return { ...identity, account_id, account_kind, account_key, score: null, decided_at, fire_triggers };
 }
 
 function laterOf(known: string | undefined, time: string): string {

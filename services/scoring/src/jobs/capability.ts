@@ -2,6 +2,7 @@
 import { jobs, type JobsCapability, type StepErrorListener } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import type { RecordWriter } from '@lead-scoring/event-log';
+import { accountBackfill } from '../accounts/backfill-job.js';
 import { rescoring } from '../rescoring/job.js';
 import { suggestion } from '../suggestions/job.js';
 import { whatIf, type WhatIfDependencies } from '../what-if/job.js';
@@ -17,11 +18,18 @@ export function scoringJobs({
   now,
   onStepError,
   ...dependencies
-}: ScoringJobsDependencies): JobsCapability<'StartWhatIf' | 'StartSuggestion' | 'StartRescoring'> {
+}: ScoringJobsDependencies): JobsCapability<
+  'StartWhatIf' | 'StartSuggestion' | 'StartRescoring' | 'StartAccountBackfill'
+> {
   return jobs({
     service: 'scoring',
     records: records.scoringJobs,
-    kinds: [whatIf(dependencies), suggestion(dependencies), rescoring({ ...dependencies, writer, now })],
+    kinds: [
+      whatIf(dependencies),
+      suggestion(dependencies),
+      rescoring({ ...dependencies, writer, now }),
+      accountBackfill(dependencies),
+    ],
     writer,
     onStepError,
   });

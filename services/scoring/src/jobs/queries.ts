@@ -1,4 +1,4 @@
-// The queries on jobs of the scoring service: a completed what-if, suggestion or rescoring has its result.
+// The queries on jobs of the scoring service: a completed what-if, suggestion, rescoring or backfill of accounts has its result.
 import { findJob, findListedJobs, jobAnswer, jobNotFound, type Job } from '@lead-scoring/capability';
 import { jobNamed, routes, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import { findByIds, type ReadModel } from '@lead-scoring/read-model';
@@ -49,6 +49,8 @@ async function resultOf(
     }
     case 'suggestion':
       return suggestionResultOf(found as unknown as records.SuggestionFound, work, version);
+    case 'account-backfill':
+      return { dry_run: work.dry_run, ...(found as unknown as records.AccountBackfillFound) };
   }
 }
 
