@@ -25,6 +25,8 @@ test('the words have the total, the course and the number of each row', () => {
   expect(allTime && seriesTitle(allTime)).toBe('Events by type, of all time');
   expect(oneMonth && seriesTitle(oneMonth)).toBe('Events by type, March 2026');
   expect(allTime && seriesInWords(allTime)).toMatch(/3 further values not shown\.$/);
+  const flooded = allTime && { ...allTime, other: { groups: null, total: 9 } };
+  expect(flooded && seriesInWords(flooded)).toMatch(/\. Further values not shown\.$/);
   expect(nothing && seriesInWords(nothing)).toBe('0 events.');
   expect(batches && seriesInWords(batches)).toBe('3 repeats, 1 with other content.');
 });

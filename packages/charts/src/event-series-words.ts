@@ -30,8 +30,9 @@ export function seriesInWords(series: DrawnSeries): string {
   return all.join(' ');
 }
 
-/** What is beyond the rows: `3 further values not shown`. */
+/** What is beyond the rows: `3 further values not shown`; `Further values not shown` where their number is not known. */
 export function restInWords({ rows, other }: Pick<DrawnSeries, 'rows' | 'other'>): string {
+  if (other?.groups === null) return 'Further values not shown';
   const hidden = Math.max(0, rows.length - maximumRows) + (other?.groups ?? 0);
   return hidden === 0 ? '' : `${countInWords(hidden, 'further value')} not shown`;
 }

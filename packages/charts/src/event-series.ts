@@ -24,8 +24,8 @@ export interface DrawnSeries {
   scope?: string;
   /** The largest first. */
   rows: readonly SeriesRow[];
-  /** All further values together. */
-  other: { groups: number; total: number } | null;
+  /** All further values together; `groups` null: too many to tell. */
+  other: { groups: number | null; total: number } | null;
 }
 
 export interface SeriesTime {

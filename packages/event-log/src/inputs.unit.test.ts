@@ -14,6 +14,7 @@ const inputs = {
     EventsRemembered: 'ignored',
     RepeatsDropped: 'ignored',
     AliasesRefused: 'ignored',
+    EventTypeVisibilityChanged: 'ignored',
   },
 } as const satisfies InputTable;
 

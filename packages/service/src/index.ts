@@ -1,4 +1,5 @@
 // What every service process needs around its own logic: configuration, logs, HTTP, health, start and stop.
+export { askService, type AskedService } from './ask-service.js';
 export {
   decodeUtf8,
   parseJson,

@@ -214,9 +214,9 @@ function environmentOf(
     PORT: String(addresses.portOf(name, instance)),
     INTERNAL_SECRET: options.secrets.internalSecret,
     ...((name === 'gateway' || name === 'scoring') && { INGEST_URL: addresses.urlOf('ingest') }),
+    ...((name === 'gateway' || name === 'ingest') && { SCORING_URL: addresses.urlOf('scoring') }),
     ...(name === 'gateway' && {
       TOKEN_SECRET: options.secrets.tokenSecret,
-      SCORING_URL: addresses.urlOf('scoring'),
       NOTIFICATION_URL: addresses.urlOf('notification'),
       SHARE_URL: addresses.urlOf('share'),
       SITE_ANALYSIS_URL: addresses.urlOf('site-analysis'),

@@ -1,7 +1,7 @@
 // Bad requests for every declared route: bad bodies, fields, query parameters and path parameters.
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { bodyIsOptional, type RouteName } from '@lead-scoring/contracts';
+import { bodyIsOptional, type RouteDeclaration, type RouteName } from '@lead-scoring/contracts';
 import { pathOf, routeExamples, routeNamed, type Unit } from './route-examples.js';
 
 export interface BadRequest {
@@ -337,16 +337,29 @@ export function badPaths(name: RouteName, unit: Unit): BadRequest[] {
       '__proto__',
       'constructor',
       '00000000-0000-0000-0000-00000000000g',
-    ].map((value): BadRequest => ({
-      title: `{${parameter}} ${value.slice(0, 40)}`,
-      path: pathOf(name, { ...example, parameters: { ...example.parameters, [parameter]: '@' } }).replace(
-        '%40',
-        () => value,
-      ),
-      right: [400, 404],
-      ...body,
-    })),
+    ]
+      .filter((value) => !isGoodName(route, parameter, value))
+      .map((value): BadRequest => ({
+        title: `{${parameter}} ${value.slice(0, 40)}`,
+        path: pathOf(name, { ...example, parameters: { ...example.parameters, [parameter]: '@' } }).replace(
+          '%40',
+          () => value,
+        ),
+        right: [400, 404],
+        ...body,
+      })),
   );
+}
+
+/** Whether a route takes the value as a name, and looks nothing up by it that could be missing. */
+function isGoodName(route: RouteDeclaration, parameter: string, value: string): boolean {
+  if (route.problems.some((code) => code.endsWith('_not_found'))) return false;
+  try {
+    const form = (route.parameters?.shape as Record<string, z.ZodType> | undefined)?.[parameter];
+    return form?.safeParse(decodeURIComponent(value)).success === true;
+  } catch {
+    return false;
+  }
 }
 
 let gzipped: Uint8Array | undefined;

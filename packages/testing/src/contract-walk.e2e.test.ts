@@ -9,6 +9,7 @@ import {
   serviceNames,
   servicesWithJobs,
   type Actor,
+  type routeDeclarations,
   type RouteDeclaration,
   type ServiceName,
   type Warning,
@@ -192,6 +193,31 @@ describe('an id whose alias was linked to another lead names that lead', () => {
   );
 });
 
+test('an event type that rules and triggers use is protected, and a dry run counts its events and scored events', async () => {
+  const name = encodeURIComponent(unit.eventType);
+  const token = unit.adminToken;
+  await eventually('the rule and the triggers protect the type', async () => {
+    const { body } = await system.request<routeDeclarations.EventTypeSettings[]>('/settings/ou/event-types', {
+      token,
+    });
+    const entry = body.find((one) => one.name === unit.eventType);
+    const { rules, triggers } = entry?.protected_by ?? { rules: [], triggers: [] };
+    return (
+      entry?.deletable === false &&
+      rules.some(({ id }) => id === unit.ruleId) &&
+      triggers.some(({ id }) => id === unit.sequenceId)
+    );
+  });
+  const { body } = await system.request<{ events_count: number; event_scores_count: number }>(
+    `/settings/ou/event-types/${name}/dry-run-delete`,
+    { token },
+  );
+  const { events_count, event_scores_count } = body;
+  expect(events_count).toBeGreaterThan(0);
+  expect(event_scores_count).toBeGreaterThan(0);
+  expect(event_scores_count).toBeLessThanOrEqual(events_count);
+});
+
 describe('a successful answer carries a warning', () => {
   const warningsIn = (answer: { status: number; body: unknown }) => {
     expect(answer.status).toBe(201);
@@ -211,6 +237,16 @@ describe('a successful answer carries a warning', () => {
       'event_type_not_seen',
     ]);
     expect(warningsIn(await rule({ event_type: unit.eventType, weight: 6 }))).toEqual([]);
+    const hide = (hidden: boolean) =>
+      system.request(`/settings/ou/event-types/${encodeURIComponent(unit.eventType)}`, {
+        method: 'PUT',
+        token: unit.adminToken,
+        body: { hidden },
+      });
+    expect((await hide(true)).status).toBe(204);
+    expect(warningsIn(await rule({ event_type: unit.eventType, weight: 17 }))).toEqual([]);
+    expect(warningsIn(await rule({ event_type: `Tipe ${unit.mark}`, weight: 18 }))).toEqual([]);
+    expect((await hide(false)).status).toBe(204);
   });
 
   test('for a channel whose settings the service lacks', async () => {

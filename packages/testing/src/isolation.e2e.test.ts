@@ -66,6 +66,10 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   getEventStats: [nothing],
   listEventTypes: [nothing],
   listEventTypeProperties: [missing(({ eventType }) => ({ parameters: { eventType } }))],
+  listEventTypeSettings: [nothing],
+  // Types are names, which each unit has of its own: tests of ingest check that hiding and counting one concerns no other unit.
+  setEventTypeSettings: [nothing],
+  dryRunEventTypeDeletion: [nothing],
   listLeads: [
     empty(({ mark }) => ({ query: { q: mark } })),
     empty(({ mark }) => ({ query: { q: mark, score_type: 'deal' } })),

@@ -102,6 +102,12 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   getEventStats: () => ({ query: { granularity: 'day', timezone: 'Europe/Berlin' } }),
   listEventTypes: () => ({}),
   listEventTypeProperties: ({ eventType }) => ({ parameters: { eventType } }),
+  listEventTypeSettings: () => ({}),
+  setEventTypeSettings: ({ mark }) => ({
+    parameters: { eventType: `Hidden ${mark}` },
+    body: { hidden: true },
+  }),
+  dryRunEventTypeDeletion: ({ eventType }) => ({ parameters: { eventType } }),
   listLeads: () => ({ query: { limit: '5' } }),
   searchLeads: ({ mark }) => ({ query: { q: mark } }),
   getScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),

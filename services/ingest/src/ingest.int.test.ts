@@ -208,7 +208,7 @@ describe('event types', () => {
 
   test('have the metadata keys of their events, for either spelling of the type; an unknown type gets 404', async () => {
     for (const name of ['Page%20View', 'page_view'])
-      expect((await rig.get(`/event-types/${name}/properties`)).body).toEqual({
+      expect((await rig.get(`/event-types/${name}/properties`)).body).toMatchObject({
         event_type: 'Page View',
         properties: ['$where', '__proto__', '_bsontype', 'a.b', 'constructor', 'lone\ud800', 'nul\u0000key'],
       });
@@ -343,7 +343,7 @@ describe('a deleted lead', () => {
     expect((await rig.get('/events')).body.total).toBe(total - 3);
     expect((await rig.get('/events?event_type=shared')).body).toMatchObject({ total: 1 });
     expect((await rig.get('/events?alias=erased@example.com')).body).toMatchObject({ total: 0, data: [] });
-    expect((await properties('Shared')).body).toEqual({
+    expect((await properties('Shared')).body).toMatchObject({
       event_type: 'Shared',
       properties: ['key of Shared'],
     });

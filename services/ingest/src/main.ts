@@ -6,7 +6,9 @@ import {
   commonConfiguration,
   createLogger,
   createQueryServer,
+  defineComponent,
   loadConfiguration,
+  QueryPort,
   runService,
   serviceHealthChecks,
   setting,
@@ -19,9 +21,20 @@ const configuration = loadConfiguration(
   commonConfiguration.extend({
     /** The most aliases that the leads of an OU may have linked; each partition allows an equal share (docs/decisions/0026). */
     ALIASES_PER_OU: setting.whole(1_000, 1_000_000_000).default(3_000_000),
+    /** The query port of scoring, for the number of scored events that a deletion would concern. */
+    SCORING_URL: setting.httpUrl,
   }),
 );
 const logger = createLogger({ name: 'ingest', level: configuration.LOG_LEVEL });
+
+const scoringPort = defineComponent('scoring', () => {
+  const value = new QueryPort({
+    url: configuration.SCORING_URL,
+    internalSecret: configuration.INTERNAL_SECRET,
+    timeoutMs: 10_000,
+  });
+  return Promise.resolve({ value, stop: () => value.close() });
+});
 
 runService({
   name: 'ingest',
@@ -49,11 +62,16 @@ runService({
         },
       }),
     );
+    const scoring = await scope.start(scoringPort);
     return scope.start(
       createQueryServer({
         host: configuration.HOST,
         port: configuration.PORT,
-        routes: ingestQueries(readModel, { partitions: configuration.PARTITIONS, positionTimeoutMs: 10_000 }),
+        routes: ingestQueries(readModel, {
+          partitions: configuration.PARTITIONS,
+          positionTimeoutMs: 10_000,
+          scoring,
+        }),
         healthChecks: serviceHealthChecks(readModel, processor),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,

@@ -1,5 +1,5 @@
 // All read routes of the ingest service.
-import type { BoundQuery } from '@lead-scoring/service';
+import type { AskedService, BoundQuery } from '@lead-scoring/service';
 import { analyticsQueries } from './analytics/queries.js';
 import type { VersionedReadModel } from './analytics/read-periods.js';
 import { eventTypeQueries } from './event-types/queries.js';
@@ -11,13 +11,17 @@ import { visibilityQueries } from './visibility/queries.js';
 
 export function ingestQueries(
   readModel: VersionedReadModel,
-  { partitions, positionTimeoutMs }: { partitions: number; positionTimeoutMs: number },
+  {
+    partitions,
+    positionTimeoutMs,
+    scoring,
+  }: { partitions: number; positionTimeoutMs: number; scoring: AskedService },
 ): BoundQuery[] {
   return [
     ...eventQueries(readModel),
     ...exportQueries(readModel),
     ...analyticsQueries(readModel),
-    ...eventTypeQueries(readModel),
+    ...eventTypeQueries(readModel, scoring),
     ...statsQueries(readModel),
     ...touchQueries(readModel),
     ...visibilityQueries(readModel, { partitions, timeoutMs: positionTimeoutMs }),

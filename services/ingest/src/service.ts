@@ -1,7 +1,10 @@
 // The ingest service's table of contents: its capabilities and its batching options.
 import { capabilitiesOf } from '@lead-scoring/capability';
+import { routeDeclarations } from '@lead-scoring/contracts';
 import { aliasesProjection } from './aliases/capability.js';
 import type { CacheLimits } from './aliases/cached-documents.js';
+import { eventTypeVisibility } from './event-type-settings/capability.js';
+import { followedEventTypeUses } from './event-type-uses/capability.js';
 import { eventStore } from './events/capability.js';
 import { intake } from './intake/capability.js';
 import { repeats } from './repeats/capability.js';
@@ -11,16 +14,32 @@ export interface IngestOptions {
   aliasShare?: number;
   /** The sizes of the cache of redirects and claims; default: `usualLimits`. */
   knownAliases?: CacheLimits;
+  /** The most event types of an OU that lists show from one partition; default: as the API says. */
+  listedTypes?: number;
 }
 
-export function ingestService({ aliasShare = Infinity, knownAliases }: IngestOptions = {}) {
+const { listedOfPartition } = routeDeclarations.eventTypeLimits;
+
+export function ingestService({
+  aliasShare = Infinity,
+  knownAliases,
+  listedTypes = listedOfPartition,
+}: IngestOptions = {}) {
   const aliases = aliasesProjection(knownAliases);
-  return capabilitiesOf('ingest', [eventStore, aliases, repeats, intake({ aliases, aliasShare })], {
+  const capabilities = [
+    eventStore(listedTypes),
+    aliases,
+    repeats,
+    intake({ aliases, aliasShare }),
+    eventTypeVisibility,
+    followedEventTypeUses(),
+  ];
+  return capabilitiesOf('ingest', capabilities, {
     // Events of a lead that arrive while a batch is processed become one record in the next: large batches cost least per event.
     maxBytesPerBatch: 8 * 1024 * 1024,
     // Positions of a 202 are translated to positions in ingest.events: see visibility/queries.ts.
     storesEventsEnd: true,
-    // 2: counts by time (`versionWithPeriods`).
-    version: 2,
+    // 2: counts by time (`versionWithPeriods`); 3: statistics of types by OU.
+    version: 3,
   });
 }

@@ -1,9 +1,8 @@
 // All read routes of the scoring service.
 import type { ReadModel } from '@lead-scoring/read-model';
-import type { BoundQuery } from '@lead-scoring/service';
+import type { AskedService, BoundQuery } from '@lead-scoring/service';
 import { accountQueries } from './accounts/queries.js';
 import { attributionQueries } from './attribution/queries.js';
-import type { TouchSource } from './attribution/touches.js';
 import { committeeQueries } from './committee/queries.js';
 import { configurationFileQueries } from './configuration-file/queries.js';
 import { configurationQueries } from './configuration/queries.js';
@@ -24,12 +23,13 @@ import { ruleTestQueries } from './rule-tests/queries.js';
 import { pictureQueries } from './what-if/picture-queries.js';
 import { jobQueries } from './jobs/queries.js';
 import { ruleHistoryQueries } from './rule-history/queries.js';
+import { typeScoreQueries } from './type-scores/queries.js';
 import { createAwaitPositions } from './visibility.js';
 
 export function scoringQueries(
   readModel: ReadModel,
   configurations: PublishedConfigurations,
-  { positionTimeoutMs, ingest }: { positionTimeoutMs: number; ingest: TouchSource },
+  { positionTimeoutMs, ingest }: { positionTimeoutMs: number; ingest: AskedService },
 ): BoundQuery[] {
   const awaitPositions = createAwaitPositions(readModel, { timeoutMs: positionTimeoutMs });
   const now = () => new Date();
@@ -55,5 +55,6 @@ export function scoringQueries(
     ...matchingLeadQueries({ readModel, configurations, awaitPositions, now }),
     ...jobQueries({ readModel, configurations, now }),
     ...pictureQueries({ readModel }),
+    ...typeScoreQueries(readModel),
   ];
 }

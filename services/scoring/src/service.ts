@@ -13,6 +13,7 @@ import { leadProjection, type LeadsOptions } from './leads/capability.js';
 import { movedLeads } from './rule-moves/capability.js';
 import { scoringEpochPolicy } from './rescoring/capability.js';
 import { scorePolicy, type ScoresDependencies } from './scores/capability.js';
+import { typeScores } from './type-scores/capability.js';
 import { scoringJobs, type ScoringJobsDependencies } from './jobs/capability.js';
 
 export interface ScoringOptions extends LeadsOptions, Omit<ScoresDependencies, 'leads'> {
@@ -34,6 +35,8 @@ export function scoringService({ cachedLeads, partitions, decay, jobs, ...depend
     dealScorePolicy({ leads }),
     accountMovePolicy({ leads, configurations }),
     accountBackfillPolicy({ leads, configurations }),
+    // Before the leads: it reads what is stored of a removed lead, which they delete.
+    typeScores({ leads }),
     leads,
     movedLeads,
     scoringEpochPolicy({ leads, configurations, log: jobs.log, maximumTail: jobs.maximumTail }),
@@ -46,6 +49,6 @@ export function scoringService({ cachedLeads, partitions, decay, jobs, ...depend
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 13,
+    version: 14,
   });
 }

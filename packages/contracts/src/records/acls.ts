@@ -20,7 +20,7 @@ const furtherTopics: Readonly<
   Record<ServiceName, { reads: readonly TopicName[]; writes: readonly TopicName[] }>
 > = {
   gateway: { reads: ['replies'], writes: serviceNames.map((name): TopicName => `${name}.commands`) },
-  ingest: { reads: [], writes: [] },
+  ingest: { reads: ['scoring.events', 'notification.events'], writes: [] },
   scoring: { reads: ['ingest.events'], writes: [] },
   notification: { reads: ['ingest.events', 'scoring.events'], writes: ['share.commands'] },
   share: { reads: ['scoring.events'], writes: [] },

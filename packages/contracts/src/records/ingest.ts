@@ -1,7 +1,7 @@
 // Commands and events of the ingest service: the events of leads, and which aliases name one lead.
 import { z } from 'zod';
 import { id, time } from '../common.js';
-import { actor, requested } from '../vocabulary/actor.js';
+import { actor, happened, requested } from '../vocabulary/actor.js';
 import { alias } from '../vocabulary/identity.js';
 import { leadField } from '../vocabulary/lead-fields.js';
 import { metadataObject } from '../vocabulary/metadata.js';
@@ -229,6 +229,25 @@ export const aliasesRefused = defineRecord({
 });
 export type AliasesRefused = PayloadOf<typeof aliasesRefused>;
 
+export const setEventTypeHidden = defineRecord({
+  type: 'SetEventTypeHidden',
+  topic: 'ingest.commands',
+  key: 'ou_id',
+  description: 'Leave an event type out of lists, or show it again.',
+  schema: z.strictObject({ ou_id: id, event_type: eventTypeName, hidden: z.boolean(), ...requested }),
+});
+export type SetEventTypeHidden = PayloadOf<typeof setEventTypeHidden>;
+
+export const eventTypeVisibilityChanged = defineRecord({
+  type: 'EventTypeVisibilityChanged',
+  topic: 'ingest.events',
+  key: 'ou_id',
+  description:
+    'Lists leave an event type out, or show it again. Its events stay. All spellings of the type are meant.',
+  schema: z.strictObject({ ou_id: id, event_type: eventTypeName, hidden: z.boolean(), ...happened }),
+});
+export type EventTypeVisibilityChanged = PayloadOf<typeof eventTypeVisibilityChanged>;
+
 export const ingestRecords = [
   ingestEvents,
   linkAlias,
@@ -242,4 +261,6 @@ export const ingestRecords = [
   eventsRemembered,
   repeatsDropped,
   aliasesRefused,
+  setEventTypeHidden,
+  eventTypeVisibilityChanged,
 ] as const;

@@ -16,6 +16,7 @@ export type ServiceName = (typeof serviceNames)[number];
  * never rename them.
  */
 export const projectorNames = {
+  ingest: ['ingest-event-type-uses'],
   notification: ['notification-explanations'],
   share: ['share-explanations'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>;

@@ -19,6 +19,7 @@ export {
   type EventsAnalytics,
 } from './event-analytics.js';
 export { maximumBatchesAsked, maximumTypesListed, type EventStats } from './event-stats.js';
+export * from './event-types.js';
 export * from './events.js';
 export * from './filters.js';
 export * from './intake.js';

@@ -56,7 +56,13 @@ export const eventStats = z
         `The most frequent first: up to ${maximumTypesListed.toLocaleString('en')} of all time, ${String(maximumSeries)} by time. Both spellings of a type are one.`,
       ),
     other: z
-      .strictObject({ event_types: count.describe('The number of types in it.'), count, values })
+      .strictObject({
+        event_types: count
+          .nullable()
+          .describe('The number of types in it. null: more than GET /event-types lists.'),
+        count,
+        values,
+      })
       .nullable()
       .optional()
       .describe('All further types together; null where there are none.'),

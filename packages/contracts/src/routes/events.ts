@@ -1,4 +1,4 @@
-// Reading events, event types and their properties.
+// Reading events.
 import { z } from 'zod';
 import {
   cursorParameter,
@@ -92,38 +92,4 @@ export const listLeadEvents = defineRoute({
   }),
   responses: { 200: { description: 'Events', schema: page(storedEvent) } },
   problems: ['lead_not_found'],
-});
-
-export const listEventTypes = defineRoute({
-  name: 'listEventTypes',
-  method: 'GET',
-  path: '/event-types',
-  owner: 'ingest',
-  kind: 'query',
-  access: viewer,
-  tag: 'Events',
-  summary: 'Event types of the OU, in alphabetical order',
-  query: z.strictObject({ min_position: minPosition }),
-  responses: { 200: { description: 'Names', schema: z.array(z.string().max(100)) } },
-  problems: [],
-});
-
-export const listEventTypeProperties = defineRoute({
-  name: 'listEventTypeProperties',
-  method: 'GET',
-  path: '/event-types/{eventType}/properties',
-  owner: 'ingest',
-  kind: 'query',
-  access: viewer,
-  tag: 'Events',
-  summary: 'Metadata keys seen with an event type',
-  parameters: z.strictObject({ eventType: name(100) }),
-  query: z.strictObject({ min_position: minPosition }),
-  responses: {
-    200: {
-      description: 'Keys',
-      schema: z.strictObject({ event_type: z.string().max(100), properties: z.array(z.string()).max(2_000) }),
-    },
-  },
-  problems: ['event_type_not_found'],
 });

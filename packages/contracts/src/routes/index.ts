@@ -14,6 +14,7 @@ import * as description from './description.js';
 import * as eventAnalytics from './event-analytics.js';
 import * as eventExport from './event-export.js';
 import * as eventStats from './event-stats.js';
+import * as eventTypes from './event-types.js';
 import * as events from './events.js';
 import * as filters from './filters.js';
 import * as intake from './intake.js';
@@ -48,8 +49,11 @@ export const routes = {
   exportEvents: eventExport.exportEvents,
   getEventStats: eventStats.getEventStats,
   getEventsAnalytics: eventAnalytics.getEventsAnalytics,
-  listEventTypes: events.listEventTypes,
-  listEventTypeProperties: events.listEventTypeProperties,
+  listEventTypes: eventTypes.listEventTypes,
+  listEventTypeProperties: eventTypes.listEventTypeProperties,
+  listEventTypeSettings: eventTypes.listEventTypeSettings,
+  setEventTypeSettings: eventTypes.setEventTypeSettings,
+  dryRunEventTypeDeletion: eventTypes.dryRunEventTypeDeletion,
   listLeads: leads.listLeads,
   searchLeads: leads.searchLeads,
   getScore: leads.getScore,

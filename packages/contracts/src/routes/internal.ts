@@ -1,6 +1,6 @@
 // Routes between the services. They are on the internal query port only and in no public document.
 import { z } from 'zod';
-import { id, time, wholeNumber } from '../common.js';
+import { id, name, time, wholeNumber } from '../common.js';
 import { accountReference } from '../vocabulary/accounts.js';
 import { attributionLimits, touchLimits } from '../vocabulary/attribution.js';
 import { analyticsLimits, getEventsAnalytics } from './event-analytics.js';
@@ -153,4 +153,43 @@ export const analyticsOfLeads = defineRoute({
   body: leadList,
   responses: getEventsAnalytics.responses,
   problems: ['range_too_large'],
+});
+
+/** Asks scoring how many events of a type have points, before their deletion. */
+export const countEventScores = defineRoute({
+  name: 'countEventScores',
+  method: 'GET',
+  path: '/internal/event-scores',
+  owner: 'scoring',
+  kind: 'query',
+  access: viewer,
+  tag: 'Events',
+  summary: 'The events of a type that a rule has matched',
+  query: z.strictObject({ event_type: name(100) }),
+  responses: {
+    200: {
+      description: 'The number of events; those of deleted leads are not counted',
+      schema: z.strictObject({ events: z.int().min(0) }),
+    },
+  },
+  problems: [],
+});
+
+/** Asks ingest for the event types that have come in, hidden ones as well, for warnings about rules. */
+export const listSeenEventTypes = defineRoute({
+  name: 'listSeenEventTypes',
+  method: 'GET',
+  path: '/internal/event-types',
+  owner: 'ingest',
+  kind: 'query',
+  access: viewer,
+  tag: 'Events',
+  summary: 'The event types that have come in',
+  responses: {
+    200: {
+      description: 'Types',
+      schema: z.array(z.strictObject({ name: z.string().max(100), hidden: z.boolean() })),
+    },
+  },
+  problems: [],
 });

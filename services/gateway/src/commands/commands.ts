@@ -2,6 +2,7 @@
 import { records } from '@lead-scoring/contracts';
 import { channelCommands } from './channel-commands.js';
 import { command, inUnit, ouOf, type CommandBuilders } from './command-building.js';
+import { eventTypeCommands } from './event-type-commands.js';
 import { identityCommands } from './identity-commands.js';
 import { jobCommands } from './job-commands.js';
 import { leadCommands } from './lead-commands.js';
@@ -13,6 +14,7 @@ export const commandBuilders: CommandBuilders = {
   ...scoringCommands,
   ...ruleCommands,
   ...leadCommands,
+  ...eventTypeCommands,
   ...channelCommands,
   ...triggerCommands,
   ...identityCommands,

@@ -5,7 +5,6 @@ import {
   jobNamed,
   leadParametersOf,
   routeDeclarations,
-  routes,
   type RouteDeclaration,
 } from '@lead-scoring/contracts';
 import {
@@ -29,6 +28,7 @@ import { problem } from '../problem.js';
 import { filterOf, seriesOfFilter } from './filtered-leads.js';
 import { jobList, JobListRefused } from './job-list.js';
 import { lookUp, type LookedUp, type LookUpRequest } from './look-ups.js';
+import type { SeenEventType } from '../commands/rule-warnings.js';
 import { namedLead, withNamedLeads } from './named-leads.js';
 import { Owners, type Ask, type Owner, type OwnerAnswer, type OwnersOptions } from './owners.js';
 import { passOn, refuseEndedUnit } from './pass-on.js';
@@ -38,8 +38,8 @@ export interface Forwarder {
   forward(route: RouteDeclaration, req: Request, res: Response, ouId: string | undefined): Promise<void>;
   /** The lead that an id names: the lead to which the id's alias was linked, else the id itself. */
   namedLead(leadId: string, req: Request, ouId: string): Promise<string>;
-  /** The event types that have come in, from ingest. */
-  eventTypes(req: Request, ouId: string): Promise<string[]>;
+  /** The event types that have come in, hidden ones as well, from ingest. */
+  eventTypes(req: Request, ouId: string): Promise<SeenEventType[]>;
   /** The parts of a route's command that only its owner knows. @throws ProblemError the owner's refusal */
   lookUp(
     routeName: string,
@@ -64,7 +64,7 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
         forward: (route, req, res, ouId) => forward(owners, options, { route, req, ouId }, res),
         namedLead: (leadId, req, ouId) => namedLead(leadId, owners.askAs(claimsOf(req, ouId))),
         eventTypes: async (req, ouId) => {
-          const { path, responses } = routes.listEventTypes;
+          const { path, responses } = routeDeclarations.listSeenEventTypes;
           const answer = await owners.askAs(claimsOf(req, ouId))('ingest', path);
           return responses[200].schema.parse(await answer.body.json());
         },

@@ -1,7 +1,7 @@
 // GET /events-analytics: events or leads by time and type, or by time and metadata.
 import { eventTypeKey, routeDeclarations, routes, timeSpans, type TimeSpan } from '@lead-scoring/contracts';
 import { bindQuery, type BoundQuery, type QueryInput } from '@lead-scoring/service';
-import { loadEventTypes } from '../event-types/queries.js';
+import { findEventTypes } from '../event-types/reads.js';
 import { drawnAnalytics, pictureOf, prefersPicture } from './picture.js';
 import { tallyMetadata, type AnalyticsLimits, type AskedSeries } from './read-events.js';
 import { tallyLeads } from './read-leads.js';
@@ -57,8 +57,9 @@ async function seriesAsked(
   if (leads) await tallyLeads(readModel, group_by, asked, leads, limits, tally);
   else if (isByType) await tallyTypes(readModel, asked, limits, tally);
   else await tallyMetadata(readModel, group_by, asked, limits, tally);
-  const types = isByType ? await loadEventTypes(readModel, ouId) : null;
   const { series, ...result } = tally.result(maximumSeries);
+  const shown = series.flatMap(({ value }) => value ?? []);
+  const types = isByType ? await findEventTypes(readModel, ouId, shown) : null;
   return {
     metric,
     group_by,

@@ -1,9 +1,11 @@
 // Statistics of event types are the same for any division of events into batches and partitions.
 import { describe, expect, test } from '@jest/globals';
-import { eventTypeKey, type JsonObject } from '@lead-scoring/contracts';
+import { eventTypeKey, type JsonObject, type JsonValue } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { aliasOf, ouId } from '../testing/builders.js';
-import { EventTypeFold, eventTypesOf, type EventTypeShare } from './fold.js';
+import { EventTypeFold, eventTypeOf, eventTypesOf, type EventTypeShare } from './fold.js';
+import { examplesOf, propertiesOf } from './property-model.js';
+import { UnitFold, type UnitShare } from './unit-fold.js';
 
 interface Event {
   event_type: string;
@@ -17,10 +19,15 @@ function fold(events: readonly Event[], before: readonly EventTypeShare[] = []):
     const key = eventTypeKey(event.event_type);
     const open = folds.get(key) ?? new EventTypeFold(ouId, key, null);
     folds.set(key, open);
-    open.add({ id: ouId, ...event }, [aliasOf('a')]);
+    open.add({ id: ouId, ...event });
   }
   return [...folds.values()].map((open) => open.share());
 }
+
+const typesOf = (shares: readonly EventTypeShare[]) =>
+  eventTypesOf(shares.flatMap((share) => eventTypeOf(share) ?? []));
+const propertiesIn = (shares: readonly EventTypeShare[], key: string) =>
+  propertiesOf(shares.flatMap((share) => (share.key === key ? [share.properties] : [])));
 
 const event = fc.record({
   event_type: fc.constantFrom(
@@ -38,7 +45,7 @@ const event = fc.record({
   ),
   metadata: fc.dictionary(
     fc.constantFrom('path', '__proto__', '$where', 'a.b', 'constructor'),
-    fc.constant(1),
+    fc.constantFrom<JsonValue>(1, 'x', null, true, [1], { a: 1 }),
   ),
 });
 const sorted = (shares: EventTypeShare[]) => [...shares].sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -52,30 +59,30 @@ describe('event types', () => {
     );
   });
 
-  test('combining the shares of partitions gives the same in any order', () => {
+  test('combining the shares of partitions gives the same in any order, and the same as one partition', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), fc.nat(30), (events, at) => {
         const [one, two] = [fold(events.slice(0, at)), fold(events.slice(at))];
-        expect(eventTypesOf([...two, ...one])).toEqual(eventTypesOf([...one, ...two]));
-        const whole = eventTypesOf(fold(events));
-        for (const [key, { name, count, properties }] of eventTypesOf([...one, ...two]))
-          expect({ name, count, properties }).toEqual({
-            name: whole.get(key)?.name,
-            count: whole.get(key)?.count,
-            properties: whole.get(key)?.properties,
-          });
+        const whole = typesOf(fold(events));
+        for (const parts of [
+          [...two, ...one],
+          [...one, ...two],
+        ]) {
+          expect(new Map([...typesOf(parts)].sort())).toEqual(new Map([...whole].sort()));
+          for (const key of whole.keys())
+            expect(propertiesIn(parts, key)).toEqual(propertiesIn(fold(events), key));
+        }
       }),
     );
   });
 
   test('of the spellings of a type, a Title Case name is preferred to a snake_case one', () => {
-    const types = eventTypesOf(
-      fold([
-        { event_type: 'page_view', timestamp: '2026-01-01T00:00:00.000Z', metadata: {} },
-        { event_type: 'Page View', timestamp: '2026-01-02T00:00:00.000Z', metadata: { path: '/' } },
-      ]),
-    );
-    expect([...types.values()]).toMatchObject([{ name: 'Page View', count: 2, properties: ['path'] }]);
+    const shares = fold([
+      { event_type: 'page_view', timestamp: '2026-01-01T00:00:00.000Z', metadata: {} },
+      { event_type: 'Page View', timestamp: '2026-01-02T00:00:00.000Z', metadata: { path: '/' } },
+    ]);
+    expect([...typesOf(shares).values()]).toMatchObject([{ name: 'Page View', count: 2 }]);
+    expect(propertiesIn(shares, 'page_view')).toMatchObject([{ name: 'path', events: 1 }]);
   });
 
   test('at most 2,000 metadata keys of a type are kept', () => {
@@ -84,5 +91,113 @@ describe('event types', () => {
     );
     const [share] = fold([{ event_type: 'Page View', timestamp: '2026-01-01T00:00:00.000Z', metadata }]);
     expect(share?.properties).toHaveLength(2_000);
+  });
+
+  test('a metadata key as long as the metadata of an event is not kept, so that the statistics always fit into a document', () => {
+    const [share] = fold([
+      {
+        event_type: 'Page View',
+        timestamp: '2026-01-01T00:00:00.000Z',
+        metadata: { ['x'.repeat(201)]: 1, ['y'.repeat(200)]: 1 },
+      },
+    ]);
+    expect(share?.properties).toEqual([[`n${'y'.repeat(200)}`, 1]]);
+  });
+
+  test('deleted events leave the names, counts and properties of those that stay', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 20 }), fc.array(event, { maxLength: 20 }), (kept, deleted) => {
+        const open = new Map(
+          fold([...kept, ...deleted]).map((share) => [share.key, new EventTypeFold(ouId, share.key, share)]),
+        );
+        for (const share of fold(deleted)) open.get(share.key)?.subtract(share);
+        const left = [...open.values()].map((one) => one.share());
+        const [found, expected] = [typesOf(left), typesOf(fold(kept))];
+        expect([...found.keys()].sort()).toEqual([...expected.keys()].sort());
+        for (const [key, { name, count }] of expected) {
+          expect(found.get(key)).toMatchObject({ name, count });
+          expect(propertiesIn(left, key)).toEqual(propertiesIn(fold(kept), key));
+        }
+      }),
+    );
+  });
+});
+
+describe('properties', () => {
+  test('a property has the number of its events and the types of its values, the most frequent first', () => {
+    const metadata: JsonObject[] = [
+      { plan: 'pro' },
+      { plan: 'free' },
+      { plan: null },
+      { plan: { a: 1 }, n: 1 },
+    ];
+    const shares = fold(
+      metadata.map((one) => ({
+        event_type: 'Trial Started',
+        timestamp: '2026-01-01T00:00:00.000Z',
+        metadata: one,
+      })),
+    );
+    expect(propertiesIn(shares, 'trial_started')).toEqual([
+      { name: 'n', events: 1, types: ['number'] },
+      { name: 'plan', events: 4, types: ['string', 'null', 'object'] },
+    ]);
+  });
+
+  test('examples are different, at most three of a property, and cut where they are long', () => {
+    const long = `${'x'.repeat(99)}\u{1f600}`;
+    const examples = examplesOf([
+      { plan: 'pro', n: 1, ['__proto__']: 'kept' },
+      { plan: 'pro', n: [1, null] },
+      { plan: 'free' },
+      { plan: long },
+      { plan: 'fourth' },
+    ]);
+    expect(Object.fromEntries(examples)).toEqual(
+      Object.fromEntries([
+        ['plan', ['pro', 'free', `${'x'.repeat(99)}\ufffd…`]],
+        ['n', ['1', '[1,null]']],
+        ['__proto__', ['kept']],
+      ]),
+    );
+  });
+});
+
+describe('the types that lists show', () => {
+  const add = (share: UnitShare | null, keys: readonly string[], listed = 3) => {
+    const unit = new UnitFold(ouId, share, listed);
+    for (const key of keys) unit.add(key, [aliasOf('a')]);
+    return unit;
+  };
+
+  test('garbage types beyond the limit are counted and not listed', () => {
+    const keys = Array.from({ length: 1_000 }, (_, index) => `garbage ${String(index)}`);
+    expect(add(null, ['page_view', ...keys, 'page_view']).share()).toEqual({
+      ou_id: ouId,
+      events: 1_002,
+      alias_kinds: [['email', 1_002]],
+      types: ['page_view', 'garbage 0', 'garbage 1'],
+      has_more: true,
+    });
+  });
+
+  test('a listed type whose last event is deleted makes room for another', () => {
+    const unit = add(null, ['a', 'b', 'c', 'd']);
+    unit.subtract({ events: 1, alias_kinds: [['email', 1]] }, ['b']);
+    const after = add(unit.share(), ['e', 'f']).share();
+    expect(after).toMatchObject({ events: 5, types: ['a', 'c', 'e'], has_more: true });
+    const empty = add(after, []);
+    empty.subtract({ events: 5, alias_kinds: [['email', 5]] }, ['a', 'c', 'e']);
+    expect(empty.share()).toEqual({ ou_id: ouId, events: 0, alias_kinds: [], types: [], has_more: false });
+  });
+
+  test('folding in two batches gives the same as folding in one', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e')), fc.nat(30), (keys, at) => {
+        expect(add(add(null, keys.slice(0, at)).share(), keys.slice(at)).share()).toEqual(
+          add(null, keys).share(),
+        );
+      }),
+    );
   });
 });

@@ -3,33 +3,57 @@ import type { records } from '@lead-scoring/contracts';
 import { BufferedStates, WriteBehind, type ReadModel } from '@lead-scoring/read-model';
 import type { RecurringValues } from '../events/recurring-values.js';
 import type { FoldedEvents } from '../events/sections.js';
-import { eventTypeDocumentId, eventTypes, toDocument, toShare, type EventTypeDocument } from './documents.js';
+import {
+  eventTypeDocumentId,
+  eventTypes,
+  eventUnits,
+  toDocument,
+  toShare,
+  toUnitDocument,
+  toUnitShare,
+  unitDocumentId,
+  type EventTypeDocument,
+  type UnitDocument,
+} from './documents.js';
 import { EventTypeFold, type EventTypeShare } from './fold.js';
+import { UnitFold, type DeletedEvents } from './unit-fold.js';
 
 /** The most types that stay in memory. */
 const maximumCached = 5_000;
+/** The most OUs that stay in memory. */
+const maximumUnits = 1_000;
 
 /** Changed in place: each has many values, and few of them change. */
-interface OpenType {
-  readonly fold: EventTypeFold;
+interface Open<Fold> {
+  readonly fold: Fold;
   /** Offset of the last event folded. */
   offset: number;
 }
 
-/** The shares that a deleted lead's events have added, and the offset of the deletion that subtracts them. */
-export interface DeletedShares {
+/** What a deleted lead's events have added, and the offset of the deletion that subtracts it. */
+export interface DeletedShares extends DeletedEvents {
+  ou_id: string;
   offset: number;
-  shares: EventTypeShare[];
+  types: EventTypeShare[];
+}
+
+export interface StatisticsOptions {
+  partition: number;
+  /** The most types of an OU that lists show from the partition. */
+  listedTypes: number;
 }
 
 export class EventTypeStatistics {
   /** By `typeId`. */
-  readonly #types: BufferedStates<OpenType, EventTypeDocument>;
+  readonly #types: BufferedStates<Open<EventTypeFold>, EventTypeDocument>;
+  /** By OU. */
+  readonly #units: BufferedStates<Open<UnitFold>, UnitDocument>;
   readonly #behind: WriteBehind;
+  readonly #listedTypes: number;
 
   constructor(
     readModel: ReadModel,
-    partition: number,
+    { partition, listedTypes }: StatisticsOptions,
     private readonly values: RecurringValues,
   ) {
     this.#types = new BufferedStates(readModel, {
@@ -43,7 +67,20 @@ export class EventTypeStatistics {
       maximumCached,
       changesInPlace: true,
     });
-    this.#behind = new WriteBehind([this.#types]);
+    this.#units = new BufferedStates(readModel, {
+      collection: eventUnits,
+      idOf: (ouId) => unitDocumentId(ouId, partition),
+      toState: (document, ouId) => ({
+        fold: new UnitFold(ouId, toUnitShare(document), listedTypes),
+        offset: document.offset,
+      }),
+      toDocument: ({ fold, offset }) => toUnitDocument(fold.share(), { partition, offset }),
+      maximumCached: maximumUnits,
+      changesInPlace: true,
+    });
+    // OUs first: which types have lost their last event is known only while a deletion is not in the types yet.
+    this.#behind = new WriteBehind([this.#units, this.#types]);
+    this.#listedTypes = listedTypes;
   }
 
   /** Resolves when the statistics are stored. */
@@ -53,81 +90,121 @@ export class EventTypeStatistics {
     for (const { payload } of ingested)
       for (const { event_type } of payload.events)
         wanted.add(typeId(payload.ou_id, values.typeKeyOf(event_type)));
-    const types = await this.#open(wanted);
-    const changed = new Set<string>();
-    for (const { payload, offset } of ingested) {
-      const grown = new Set<OpenType>();
-      for (const event of payload.events) {
-        const id = typeId(payload.ou_id, values.typeKeyOf(event.event_type));
-        const open = types.get(id);
-        // It was folded before a crash.
-        if (!open || open.offset >= offset) continue;
-        open.fold.add(event, payload.aliases);
-        grown.add(open);
-        changed.add(id);
-      }
-      for (const open of grown) open.offset = offset;
+    const opened = await this.#open(wanted, new Set(ingested.map(({ payload }) => payload.ou_id)));
+    for (const record of ingested) this.#add(record, opened);
+    await this.#behind.write();
+  }
+
+  #add({ payload: { ou_id, events, aliases }, offset }: FoldedEvents, { types, units }: Opened): void {
+    const unit = units.get(ou_id);
+    const isInUnit = !unit || unit.offset >= offset;
+    const grown = new Map<string, Open<EventTypeFold>>();
+    for (const event of events) {
+      const key = this.values.typeKeyOf(event.event_type);
+      if (!isInUnit) unit.fold.add(key, aliases);
+      const id = typeId(ou_id, key);
+      const open = types.get(id);
+      // It was folded before a crash.
+      if (!open || open.offset >= offset) continue;
+      open.fold.add(event);
+      grown.set(id, open);
     }
-    await this.#write(types, changed);
+    for (const [id, open] of grown) {
+      open.offset = offset;
+      this.#types.put(id, open);
+    }
+    if (!isInUnit) this.#putUnit(ou_id, unit, offset);
   }
 
   async subtract(deleted: readonly DeletedShares[]): Promise<void> {
-    const shares = deleted.flatMap((one) => one.shares);
-    const types = await this.#open(new Set(shares.map(({ ou_id, key }) => typeId(ou_id, key))));
-    const changed = new Set<string>();
-    for (const { offset, shares: subtracted } of deleted)
-      for (const share of subtracted) {
-        const id = typeId(share.ou_id, share.key);
+    const { types, units } = await this.#open(
+      new Set(deleted.flatMap((one) => one.types.map(({ ou_id, key }) => typeId(ou_id, key)))),
+      new Set(deleted.map(({ ou_id }) => ou_id)),
+    );
+    for (const { ou_id, offset, types: shares, ...events } of deleted) {
+      const gone: string[] = [];
+      for (const share of shares) {
+        const id = typeId(ou_id, share.key);
         const open = types.get(id);
         if (!open || open.offset >= offset) continue;
         open.fold.subtract(share);
         open.offset = offset;
-        changed.add(id);
+        this.#types.put(id, open);
+        if (open.fold.count === 0) gone.push(share.key);
       }
-    await this.#write(types, changed);
+      const unit = units.get(ou_id);
+      if (!unit || unit.offset >= offset || shares.length === 0) continue;
+      unit.fold.subtract(events, gone);
+      this.#putUnit(ou_id, unit, offset);
+    }
+    await this.#behind.write();
   }
 
   forget(): void {
     this.#behind.forget();
   }
 
-  /** What is folded of these types, and an empty share of a type that nothing is folded of. */
-  async #open(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, OpenType>> {
-    const types = new Map<string, OpenType>();
-    for (const [id, open] of await this.#types.load(ids))
-      types.set(id, open ?? { fold: new EventTypeFold(...typeNamed(id), null), offset: -1 });
-    return types;
+  #putUnit(ouId: string, unit: Open<UnitFold>, offset: number): void {
+    unit.offset = offset;
+    this.#units.put(ouId, unit);
   }
 
-  async #write(types: ReadonlyMap<string, OpenType>, changed: ReadonlySet<string>): Promise<void> {
-    for (const id of changed) {
-      const open = types.get(id);
-      if (open) this.#types.put(id, open);
-    }
-    await this.#behind.write();
+  /** What is folded of these types and OUs, and empty shares of those that nothing is folded of. */
+  async #open(typeIds: ReadonlySet<string>, ouIds: ReadonlySet<string>): Promise<Opened> {
+    const [types, units] = await Promise.all([this.#types.load(typeIds), this.#units.load(ouIds)]);
+    return {
+      types: new Map(
+        Array.from(types, ([id, open]) => [
+          id,
+          open ?? { fold: new EventTypeFold(...typeNamed(id), null), offset: -1 },
+        ]),
+      ),
+      units: new Map(Array.from(units, ([ouId, open]) => [ouId, open ?? this.#newUnit(ouId)])),
+    };
   }
+
+  #newUnit(ouId: string): Open<UnitFold> {
+    return { fold: new UnitFold(ouId, null, this.#listedTypes), offset: -1 };
+  }
+}
+
+interface Opened {
+  readonly types: ReadonlyMap<string, Open<EventTypeFold>>;
+  readonly units: ReadonlyMap<string, Open<UnitFold>>;
 }
 
 /** Adds up the shares of the events of one lead. */
 export class LeadShares {
   readonly #folds = new Map<string, EventTypeFold>();
+  readonly #unit: UnitFold;
 
   constructor(
     private readonly ouId: string,
     private readonly values: RecurringValues,
-  ) {}
+  ) {
+    this.#unit = new UnitFold(ouId, null, 0);
+  }
 
   add({ events, aliases }: records.EventsIngested): void {
     for (const event of events) {
       const typeKey = this.values.typeKeyOf(event.event_type);
       const fold = this.#folds.get(typeKey) ?? new EventTypeFold(this.ouId, typeKey, null);
       this.#folds.set(typeKey, fold);
-      fold.add(event, aliases);
+      fold.add(event);
+      this.#unit.add(typeKey, aliases);
     }
   }
 
-  shares(): EventTypeShare[] {
-    return [...this.#folds.values()].map((fold) => fold.share());
+  /** @param offset of the deletion */
+  shares(offset: number): DeletedShares {
+    const { ou_id, events, alias_kinds } = this.#unit.share();
+    return {
+      ou_id,
+      offset,
+      events,
+      alias_kinds,
+      types: [...this.#folds.values()].map((fold) => fold.share()),
+    };
   }
 }
 

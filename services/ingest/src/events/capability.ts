@@ -6,7 +6,7 @@ import { records } from '@lead-scoring/contracts';
 import { isRecord, type FoldedRecord } from '@lead-scoring/event-log';
 import { eventPeriods } from '../analytics/documents.js';
 import { EventPeriods } from '../analytics/event-periods.js';
-import { eventTypes } from '../event-types/documents.js';
+import { eventTypes, eventUnits } from '../event-types/documents.js';
 import { EventTypeStatistics } from '../event-types/statistics.js';
 import { deletions, eventRecords, eventSeconds, knownEvents } from './documents.js';
 import { LeadDeletions, type EventFolds } from './lead-deletions.js';
@@ -15,27 +15,30 @@ import { RecordStore } from './record-store.js';
 import { createRecurringValues } from './recurring-values.js';
 import { sectionsOf, type Section } from './sections.js';
 
-export const eventStore = projection({
-  name: 'event-store',
-  events: {
-    EventsIngested: records.eventsIngested,
-    EventsRemembered: records.eventsRemembered,
-    LeadDeleted: records.leadDeleted,
-  },
-  collections: [eventRecords, eventSeconds, knownEvents, eventTypes, eventPeriods, deletions],
-  open: (scope) => new EventStore(scope),
-});
+/** @param listedTypes the most event types of an OU that lists show from one partition */
+export function eventStore(listedTypes: number) {
+  return projection({
+    name: 'event-store',
+    events: {
+      EventsIngested: records.eventsIngested,
+      EventsRemembered: records.eventsRemembered,
+      LeadDeleted: records.leadDeleted,
+    },
+    collections: [eventRecords, eventSeconds, knownEvents, eventTypes, eventUnits, eventPeriods, deletions],
+    open: (scope) => new EventStore(scope, listedTypes),
+  });
+}
 
 class EventStore implements OpenCapability {
   readonly #folds: EventFolds;
   readonly #deletions: LeadDeletions;
 
-  constructor({ readModel, partition }: PartitionScope) {
+  constructor({ readModel, partition }: PartitionScope, listedTypes: number) {
     const values = createRecurringValues();
     this.#folds = {
       records: new RecordStore(readModel, partition, values),
       time: new OrderOfTime(readModel, partition, values),
-      statistics: new EventTypeStatistics(readModel, partition, values),
+      statistics: new EventTypeStatistics(readModel, { partition, listedTypes }, values),
       periods: new EventPeriods(readModel, partition, values),
     };
     this.#deletions = new LeadDeletions(readModel, partition, this.#folds, values);

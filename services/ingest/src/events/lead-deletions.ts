@@ -39,8 +39,8 @@ export class LeadDeletions {
   }
 
   /**
-   * Changes first the statistics and the counts by time, which need the lead's events, then the order of time, then the records, from which the events are
-   * read: after a crash at any point, folding again has the same result.
+   * Changes first the statistics and the counts by time, which need the lead's events, then the order of time, then the records, from
+   * which the events are read: after a crash at any point, folding again has the same result.
    * @param ingested the events of the same section, just before the deletions
    */
   async fold(deleted: readonly DeletedLead[], ingested: readonly FoldedEvents[]): Promise<void> {
@@ -81,7 +81,7 @@ export class LeadDeletions {
       for await (const { payload, offset } of this.folds.records.before(lead_id, end))
         if (!added.has(offset)) add(payload);
     });
-    return { offset: end, shares: shares.shares(), quarters: quarters.counted() };
+    return { ...shares.shares(end), quarters: quarters.counted() };
   }
 }
 

@@ -2,7 +2,7 @@
 import { leadIdOf, normaliseAlias } from '@lead-scoring/contracts';
 import { findByIds, uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { redirects } from '../aliases/documents.js';
-import { loadEventTypes } from '../event-types/queries.js';
+import { loadEventUnit } from '../event-types/reads.js';
 import { eventRecords } from './documents.js';
 import { recordIdsOf } from './keys.js';
 
@@ -63,8 +63,8 @@ async function leadsOfAlias(
   ouId: string,
   alias: string,
 ): Promise<{ leads: string[]; spellings: string[] }> {
-  const types = await loadEventTypes(readModel, ouId);
-  const kinds = new Set([...wellKnownKinds, ...[...types.values()].flatMap((type) => type.alias_kinds)]);
+  const { alias_kinds } = await loadEventUnit(readModel, ouId);
+  const kinds = new Set([...wellKnownKinds, ...alias_kinds]);
   const spellings = new Set<string>();
   const leads = new Set<string>();
   for (const kind of kinds) {

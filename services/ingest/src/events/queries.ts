@@ -10,8 +10,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
-import type { EventType } from '../event-types/fold.js';
-import { loadEventTypes } from '../event-types/queries.js';
+import { countAllEvents, findEventTypes } from '../event-types/reads.js';
 import { eventRecords, payloadOf, type EventRecordDocument } from './documents.js';
 import { eventAtPlace, leadBytesOf, placeOf, readRecordOffset, recordIdsOf } from './keys.js';
 import { hasEvents, leadsAsked, namedLead } from './leads-of-alias.js';
@@ -70,7 +69,7 @@ async function listUnit(readModel: ReadModel, ouId: string, query: ListQuery): P
         limit: query.limit + 1,
       }),
       query.from === undefined && query.to === undefined
-        ? loadEventTypes(readModel, ouId).then((types) => countOf(types, typeKey))
+        ? countOf(readModel, ouId, typeKey)
         : countEvents(readModel, ouId, { ...times, typeKey }),
     ]);
     const shown = found.slice(0, query.limit);
@@ -158,7 +157,8 @@ function answer(
   return { data, total, page, limit, ...(next && { next_cursor: bytesOf(next).toString('base64url') }) };
 }
 
-function countOf(types: ReadonlyMap<string, EventType>, typeKey: string | null): number {
-  if (typeKey !== null) return types.get(typeKey)?.count ?? 0;
-  return [...types.values()].reduce((sum, { count }) => sum + count, 0);
+/** @param typeKey null: all types */
+async function countOf(readModel: ReadModel, ouId: string, typeKey: string | null): Promise<number> {
+  if (typeKey === null) return countAllEvents(readModel, ouId);
+  return (await findEventTypes(readModel, ouId, [typeKey])).get(typeKey)?.count ?? 0;
 }

@@ -12,7 +12,7 @@ import { drawnStats, pictureOf, prefersPicture } from '../analytics/picture.js';
 import { timeOf, type AnalyticsLimits } from '../analytics/read-events.js';
 import { tallyTypes, type VersionedReadModel } from '../analytics/read-periods.js';
 import { SeriesTally } from '../analytics/series-tally.js';
-import { loadEventTypes } from '../event-types/queries.js';
+import { findEventTypes, loadEventUnit } from '../event-types/reads.js';
 import { repeatsBySpan, repeatsOfAllTime, repeatsOfBatches, sumOf } from '../repeats/queries.js';
 import { neverSeen, seenIn, seenOfAllTime } from './first-and-last.js';
 import { secondsWithin, type SeenTimesOfType } from './narrowed-times.js';
@@ -55,8 +55,8 @@ export async function statsOfAllTime(
     types: maximumTypesListed,
   },
 ): Promise<EventStats> {
-  const [types, repeats] = await Promise.all([
-    loadEventTypes(readModel, ouId),
+  const [{ events, types, isComplete }, repeats] = await Promise.all([
+    loadEventUnit(readModel, ouId),
     repeatsOfAllTime(readModel, ouId),
   ]);
   const all = [...types.values()].sort(
@@ -64,16 +64,16 @@ export async function statsOfAllTime(
   );
   const [listed, rest] = [all.slice(0, typesListed), all.slice(typesListed)];
   const seen = await seenOfAllTime(readModel, ouId, listed, seconds);
-  const counted = (of: typeof all) => of.reduce((sum, { count }) => sum + count, 0);
+  const others = events - listed.reduce((sum, { count }) => sum + count, 0);
   return {
     ...repeats,
-    events: counted(all),
+    events,
     event_types: listed.map(({ key, name, count }) => ({
       event_type: name,
       count,
       ...(seen.get(key) ?? neverSeen),
     })),
-    other: rest.length === 0 ? null : { event_types: rest.length, count: counted(rest) },
+    other: others === 0 ? null : { event_types: isComplete ? rest.length : null, count: others },
   };
 }
 
@@ -97,9 +97,9 @@ export async function statsByTime(
     }),
   ]);
   const { total, totals, series, other } = tally.result(maximumSeries);
-  const shown = new Set(series.map(({ value }) => value));
+  const shown = new Set(series.flatMap(({ value }) => value ?? []));
   const [types, seconds] = await Promise.all([
-    loadEventTypes(readModel, ouId),
+    findEventTypes(readModel, ouId, shown),
     secondsWithin(readModel, ouId, new Map([...times].filter(([type]) => shown.has(type))), limits.seconds),
   ]);
   const seen = await seenIn(readModel, ouId, seconds, timeOf(spans));

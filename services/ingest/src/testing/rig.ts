@@ -3,8 +3,9 @@ import { encodePosition, records as declarations, type RecordDeclaration } from 
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { listLag, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
-import type { Logger } from '@lead-scoring/service';
+import { problem, type AskedService, type Logger } from '@lead-scoring/service';
 import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
+import type { SettingsCommand } from '../event-type-settings/messages.js';
 import { intakeCommands, type IntakeCommand } from '../intake/messages.js';
 import { ingestQueries } from '../queries.js';
 import { ingestService } from '../service.js';
@@ -18,24 +19,36 @@ export interface Rig extends Omit<ServiceRig, 'request'> {
   /** Sends the commands, and resolves when all of their events are processed, forwarded ones included. */
   take: (commands: IntakeCommand[]) => Promise<void>;
   /** Sends the command, and resolves with its reply. */
-  request: (command: Extract<IntakeCommand, { type: 'DeleteLead' }>) => Promise<declarations.CommandReplied>;
+  request: (
+    command: Extract<IntakeCommand, { type: 'DeleteLead' }> | SettingsCommand,
+  ) => Promise<declarations.CommandReplied>;
 }
 
 export interface RigOptions {
   partitions?: number;
   processors?: number;
   aliasShare?: number;
+  /** Default: as the API says. */
+  listedTypes?: number;
+  /** What scoring answers to questions; default: it is away. */
+  scoring?: AskedService;
   /** The read model of the queries; default: the processors' own. */
   reads?: (own: ReadModel, logger: Logger) => Promise<ReadModel>;
 }
+
+const away: AskedService = {
+  ask: () => Promise.reject(problem('service_unavailable', 'scoring is not part of this test')),
+};
 
 export async function startRig({
   partitions = 3,
   processors = 1,
   aliasShare = Infinity,
+  listedTypes,
+  scoring = away,
   reads = (own) => Promise.resolve(own),
 }: RigOptions = {}): Promise<Rig> {
-  const service = ingestService({ aliasShare });
+  const service = ingestService({ aliasShare, ...(listedTypes !== undefined && { listedTypes }) });
   const rig = await openServiceRig({
     service: 'ingest',
     collections: service.collections,
@@ -44,7 +57,7 @@ export async function startRig({
   });
   const { log, readModel, logger, onFatal } = rig;
   const read = { ...(await reads(readModel, logger)), editions: readModel.editions };
-  await rig.serve(ingestQueries(read, { partitions, positionTimeoutMs: 2_000 }));
+  await rig.serve(ingestQueries(read, { partitions, positionTimeoutMs: 2_000, scoring }));
 
   const startProcessor = () => rig.run(createServiceProcessor(log, service, { readModel, logger, onFatal }));
 
@@ -61,8 +74,12 @@ export async function startRig({
     ...rig,
     startProcessor,
     send,
-    request: ({ payload }) =>
-      rig.request(outgoing(declarations.deleteLead, { key: payload.lead_id, payload })),
+    request: ({ type, payload }) =>
+      rig.request(
+        type === 'DeleteLead'
+          ? outgoing(declarations.deleteLead, { key: payload.lead_id, payload })
+          : outgoing(declarations.setEventTypeHidden, { key: payload.ou_id, payload }),
+      ),
     take: async (commands) => {
       await rig.deliver('ingest', commands.flatMap(recordsOf));
       // A forwarded event is written in the transaction that commits its cause, with a commit marker after it: when the lag is only

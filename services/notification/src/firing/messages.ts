@@ -64,6 +64,7 @@ export const firingReads = {
     EventsRemembered: 'ignored',
     RepeatsDropped: 'ignored',
     AliasesRefused: 'ignored',
+    EventTypeVisibilityChanged: 'ignored',
   },
 } as const;
 

@@ -7,16 +7,17 @@ import {
   type AttributionModel,
 } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { bindQuery, type BoundQuery, type QueryContext } from '@lead-scoring/service';
+import { bindQuery, type AskedService, type BoundQuery, type QueryContext } from '@lead-scoring/service';
 import { creditedDeals, type CreditedDeal, type CreditOptions } from './credit-model.js';
 import { dealsOf, insightsOf } from './insights-model.js';
 import { dayMs } from './models.js';
-import { touchesOf, type TouchSource } from './touches.js';
+import { touchesOf } from './touches.js';
 import { wonDeals, type ClosedRange } from './won-deals.js';
 
 export interface AttributionDependencies {
   readModel: ReadModel;
-  ingest: TouchSource;
+  /** Knows the touches of leads. */
+  ingest: AskedService;
   /** The clock, for ranges that have no end. */
   now: () => Date;
 }

@@ -45,6 +45,7 @@ const scoreReads = {
     EventsRemembered: 'ignored',
     RepeatsDropped: 'ignored',
     AliasesRefused: 'ignored',
+    EventTypeVisibilityChanged: 'ignored',
   },
 } as const satisfies ReadTable;
 
