@@ -2,11 +2,18 @@
 // priority, so that live events do not wait for them; a test performs them where it is.
 import type { records } from '@lead-scoring/contracts';
 import type { EventLog } from '@lead-scoring/event-log';
+import { rescoreGroup, type RescoredLeads, type RescoringGroup } from '../rescoring/group.js';
+import { findForSuggestion, type SuggestionStep } from '../suggestions/step.js';
 import { findInGroup, type WhatIfGroup } from '../what-if/group.js';
 
 /** Inputs and results are plain data: they are copied from thread to thread. */
 interface Tasks {
   readonly 'what-if': { readonly input: WhatIfGroup; readonly result: records.WhatIfFound };
+  readonly suggestion: {
+    readonly input: SuggestionStep;
+    readonly result: Awaited<ReturnType<typeof findForSuggestion>>;
+  };
+  readonly rescoring: { readonly input: RescoringGroup; readonly result: RescoredLeads };
 }
 
 export type TaskName = keyof Tasks;
@@ -19,7 +26,7 @@ export const replayTasks: {
     log: EventLog,
     signal: AbortSignal,
   ) => Promise<TaskResult<Name>>;
-} = { 'what-if': findInGroup };
+} = { 'what-if': findInGroup, suggestion: findForSuggestion, rescoring: rescoreGroup };
 
 export interface TaskPerformer {
   /** How many tasks it performs at a time. */

@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { eventLogOf, isRetriable } from '@lead-scoring/event-log';
 import { commonConfiguration, createLogger, loadConfiguration } from '@lead-scoring/service';
-import { replayTasks } from './replay-tasks.js';
+import { replayTasks, type TaskName } from './replay-tasks.js';
 import { lowPriority, type TaskAnswer, type TaskMessage } from './replay-threads.js';
 
 // On Linux the priority is that of this thread alone; elsewhere it would be that of the whole process.
@@ -16,7 +16,7 @@ const log = eventLogOf(configuration, { service: 'scoring', logger });
 // Nothing ends a task but the end of its thread.
 const signal = new AbortController().signal;
 
-async function answerTo({ name, input }: TaskMessage): Promise<TaskAnswer> {
+async function answerTo<Name extends TaskName>({ name, input }: TaskMessage<Name>): Promise<TaskAnswer> {
   try {
     await log.prepareSchemas();
     return { outcome: 'done', result: await replayTasks[name](input, log, signal) };

@@ -6,10 +6,9 @@ import { Worker } from 'node:worker_threads';
 import type { Component } from '@lead-scoring/service';
 import type { TaskInput, TaskName, TaskPerformer, TaskResult } from './replay-tasks.js';
 
-export interface TaskMessage {
-  readonly name: TaskName;
-  readonly input: TaskInput<TaskName>;
-}
+export type TaskMessage<Name extends TaskName = TaskName> = {
+  readonly [One in Name]: { readonly name: One; readonly input: TaskInput<One> };
+}[Name];
 
 export type TaskAnswer =
   | { readonly outcome: 'done'; readonly result: TaskResult<TaskName> }
@@ -112,7 +111,7 @@ class ReplayThread {
   }
 
   async perform<Name extends TaskName>(
-    message: TaskMessage & { readonly name: Name },
+    message: { readonly name: Name; readonly input: TaskInput<Name> },
     signal: AbortSignal,
   ): Promise<TaskResult<Name>> {
     clearTimeout(this.#idleTimer);

@@ -74,18 +74,28 @@ function preparedId(of: RescoredGroup, { scoring_end }: Pick<PreparedUpTo, 'scor
   return nameBasedId(groupId(of), String(scoring_end));
 }
 
+/** A prepared lead, in the form in which it is stored. */
+export interface PackedLead {
+  readonly lead_id: string;
+  readonly packed: string;
+}
+
+export function packedLead(lead: PreparedLead): PackedLead {
+  return { lead_id: lead.lead_id, packed: packJson(lead as unknown as JsonValue) };
+}
+
 /** Stores the leads of a group up to an offset; the same again changes nothing. */
 export async function storePrepared(
   readModel: ReadModel,
   of: RescoredGroup,
   scoring_end: number,
-  leads: Iterable<PreparedLead>,
+  leads: readonly PackedLead[],
 ): Promise<PreparedUpTo> {
   const { ou_id, partition } = of;
   const id = preparedId(of, { scoring_end });
-  const documents = Array.from(leads, (lead): PreparedLeadDocument => ({
-    _id: orderedKey([ou_id, id, lead.lead_id]),
-    packed: packJson(lead as unknown as JsonValue),
+  const documents = leads.map(({ lead_id, packed }): PreparedLeadDocument => ({
+    _id: orderedKey([ou_id, id, lead_id]),
+    packed,
     partition,
   }));
   await insertMissing(readModel.collection(preparedLeads), documents);

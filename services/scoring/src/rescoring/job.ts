@@ -8,12 +8,13 @@ import { loadOne } from '../configuration/queries.js';
 import {
   besideLog,
   plannedStep,
+  plannedSteps,
   planOf,
   type PlannedStep,
   type ReplayDependencies,
 } from '../jobs/replay-plan.js';
-import { joinedJson } from '../what-if/found-model.js';
-import { readCauses, readDecisions } from '../what-if/history.js';
+import type { TaskPerformer } from '../jobs/replay-tasks.js';
+import { joinedFound, joinedJson } from '../what-if/found-model.js';
 import { configurationAt, type StepContext } from '../what-if/replay-group.js';
 import { defaultMaximumTail } from './capability.js';
 import {
@@ -22,12 +23,13 @@ import {
   findPrepared,
   findPreparedUpTo,
   isActive,
+  packedLead,
   storePrepared,
   type PreparedUpTo,
   type RescoredGroup,
 } from './documents.js';
 import { PreparedGroup } from './prepared-model.js';
-import { GroupRescoring } from './rescored-model.js';
+import type { RescoredLeads } from './group.js';
 import { readTail } from './tail.js';
 
 type Work = records.RescoringWork;
@@ -36,10 +38,11 @@ type RescoringJob = Job<Work>;
 export interface RescoringDependencies extends ReplayDependencies {
   /** Sends the service its own commands. */
   readonly writer: Pick<RecordWriter, 'write'>;
+  readonly tasks: TaskPerformer;
   readonly now: () => Date;
 }
 
-type RescoringContext = StepContext & Pick<RescoringDependencies, 'writer' | 'now' | 'maximumTail'>;
+type RescoringContext = StepContext & Pick<RescoringDependencies, 'writer' | 'tasks' | 'now' | 'maximumTail'>;
 
 /** Of the cursor of a step that brings a group into force. */
 const activating = 'activate ';
@@ -79,43 +82,53 @@ function takeStep(job: RescoringJob, context: RescoringContext): Promise<JobStep
   const { cursor } = job;
   return cursor?.startsWith(activating) === true
     ? activate(job, plannedStep({ ...job, cursor: cursor.slice(activating.length) }, context.signal), context)
-    : compare(job, plannedStep(job, context.signal), context);
+    : compare(job, plannedSteps(job, context.tasks.width, context.signal), context);
 }
 
-/** Compares a group of leads; what is to come into force is kept. */
-async function compare(job: RescoringJob, planned: PlannedStep, context: RescoringContext): Promise<JobStep> {
-  const { cursor, done } = planned;
+/** Compares groups of leads, as many as can be replayed at the same time; what is to come into force is kept. */
+async function compare(
+  job: RescoringJob,
+  planned: readonly PlannedStep[],
+  context: RescoringContext,
+): Promise<JobStep> {
   const { ou_id, work } = job;
   if (!work.dry_run && job.cursor === null) await deleteAllPrepared(context.scope.readModel, ou_id);
-  const rescored = await replayed(job, planned, context);
-  if (!work.dry_run) await prepare(job, planned, rescored, context);
-  const found = rescored.found() as unknown as JsonValue;
-  const next = cursor ?? (work.dry_run ? null : `${activating}0 0`);
-  return { outcome: 'advanced', cursor: next, done, found, commands: [] };
+  const found = await Promise.all(
+    planned.map(async (step) => {
+      const rescored = await replayed(job, step, context);
+      if (!work.dry_run) await prepare(job, step, rescored, context);
+      return rescored.found;
+    }),
+  );
+  return {
+    outcome: 'advanced',
+    cursor: planned.at(-1)?.cursor ?? (work.dry_run ? null : `${activating}0 0`),
+    done: planned.reduce((sum, { done }) => sum + done, 0),
+    found: found.reduce(joinedFound) as unknown as JsonValue,
+    commands: [],
+  };
 }
 
 async function replayed(
   { ou_id, work, started_at }: RescoringJob,
-  { part }: PlannedStep,
+  { part: { signal, ...part } }: PlannedStep,
   context: RescoringContext,
-): Promise<GroupRescoring> {
+): Promise<RescoredLeads> {
   const configuration = await configurationAt({ ou_id, version: work.configuration_version }, context);
-  const rescored = new GroupRescoring(configuration, work, started_at, !work.dry_run);
-  const log = context.log();
-  for await (const decisions of readDecisions(log, part)) rescored.takeDecisions(decisions);
-  for await (const causes of readCauses(log, part)) rescored.takeCauses(causes);
-  rescored.end();
-  return rescored;
+  const { score_type, ruleset_id, dry_run } = work;
+  const rescored = { score_type, ...(ruleset_id !== undefined && { ruleset_id }) };
+  const input = { part, configuration, rescored, at: started_at, isPreparing: !dry_run };
+  return context.tasks.perform('rescoring', input, signal);
 }
 
 function prepare(
   job: RescoringJob,
   planned: PlannedStep,
-  rescored: GroupRescoring,
+  { prepared }: RescoredLeads,
   { scope }: RescoringContext,
 ): Promise<PreparedUpTo> {
   const { scoring_end } = planned.part.ends;
-  return storePrepared(scope.readModel, groupOf(job, planned), scoring_end, rescored.prepared());
+  return storePrepared(scope.readModel, groupOf(job, planned), scoring_end, prepared);
 }
 
 function groupOf(
@@ -194,7 +207,7 @@ async function preparedUpTo(
     const { happenings, decisions } = await readTail(context.log(), planned.part, { from, to });
     group.take(happenings, decisions);
   }
-  const next = await storePrepared(readModel, of, end, group.all());
+  const next = await storePrepared(readModel, of, end, Array.from(group.all(), packedLead));
   await deletePrepared(readModel, of, known);
   return next;
 }
