@@ -180,6 +180,7 @@ const unanswered = new Set([
   'MoveAccountLeads',
   'MoveLeadToAccount',
   'ContributeLead',
+  'ActivateScoringEpoch',
   'ScheduleDecays',
   'RunDecay',
   'RecordSiteAnalysis',
