@@ -31,13 +31,8 @@ export function typeScores({ leads }: { leads: LeadProjection }) {
   });
 }
 
-/** What one record adds to the counts, or takes from them. */
-interface Change {
-  readonly ouId: string;
-  readonly offset: number;
-  readonly sign: 1 | -1;
-  readonly counts: TypeCounts;
-}
+/** What the records of a batch change, in their order, by the OU's id followed by the key of the type. */
+type Changes = Map<string, { readonly offset: number; readonly events: number }[]>;
 
 /** Types that a partition keeps in memory. */
 const maximumCached = 2_000;
@@ -60,7 +55,7 @@ class OpenTypeScores implements OpenCapability {
     this.#timeline = readModel.collection(timeline);
     this.#counts = new BufferedStates(readModel, {
       collection: stored,
-      idOf: (name) => typeScoresId(name.slice(0, ouIdLength), name.slice(ouIdLength), partition),
+      idOf: (name) => this.#idOf(name),
       toState: (document) => document,
       toDocument: (document) => document,
       maximumCached,
@@ -86,26 +81,25 @@ class OpenTypeScores implements OpenCapability {
     this.#behind.forget();
   }
 
-  async #changesIn(folded: readonly FoldedRecord[]): Promise<Change[]> {
-    /** Of each lead: the offset from which its decisions count, and those of this batch. */
-    const leads = new Map<string, { from: number; decided: Map<number, TypeCounts> }>();
-    const changes: Change[] = [];
+  async #changesIn(folded: readonly FoldedRecord[]): Promise<Changes> {
+    const changes: Changes = new Map();
+    /** Of each lead that the batch removes: the offset from which its decisions count, and those of this batch. */
+    const removed = decisionsByLead(folded);
     for (const record of folded) {
       const offset = offsetToNumber(record.offset);
       if (isRecord(record, records.leadScored)) {
-        const { ou_id: ouId, lead_id, scored_events } = record.payload;
+        const { ou_id, lead_id, scored_events } = record.payload;
         if (scored_events.length === 0) continue;
         const counts = scoredTypesOf(record.payload);
-        const lead = leads.get(lead_id) ?? { from: 0, decided: new Map<number, TypeCounts>() };
-        leads.set(lead_id, { ...lead, decided: lead.decided.set(offset, counts) });
-        changes.push({ ouId, offset, sign: 1, counts });
+        removed.get(lead_id)?.decided.set(offset, counts);
+        note(changes, ou_id, { offset, counts, sign: 1 });
       } else if (isRecord(record, records.leadRemoved)) {
-        const { ou_id: ouId, lead_id } = record.payload;
-        const { from, decided } = leads.get(lead_id) ?? { from: 0, decided: new Map<number, TypeCounts>() };
+        const { ou_id, lead_id } = record.payload;
+        const { from, decided } = removed.get(lead_id) ?? nothingDecided();
         const known = await this.#decidedOn(lead_id, { from, to: offset });
         const counts = sumOfCounts(new Map([...known, ...decided]).values());
-        leads.set(lead_id, { from: offset, decided: new Map() });
-        changes.push({ ouId, offset, sign: -1, counts });
+        removed.set(lead_id, { from: offset, decided: new Map() });
+        note(changes, ou_id, { offset, counts, sign: -1 });
       }
     }
     return changes;
@@ -130,23 +124,51 @@ class OpenTypeScores implements OpenCapability {
     return decided;
   }
 
-  async #apply(changes: readonly Change[]): Promise<void> {
-    const names = changes.flatMap(({ ouId, counts }) => [...counts.keys()].map((key) => ouId + key));
-    const known = await this.#counts.load(names);
-    for (const { ouId, offset, sign, counts } of changes)
-      for (const [key, events] of counts) {
-        const name = ouId + key;
-        const before = known.get(name) ?? null;
-        // Folded already, before a crash.
-        if (before && before.offset >= offset) continue;
-        const after = {
-          _id: typeScoresId(ouId, key, this.#partition),
-          events: Math.max(0, (before?.events ?? 0) + sign * events),
-          partition: this.#partition,
-          offset,
-        };
-        known.set(name, after);
-        this.#counts.put(name, after);
-      }
+  /** One look-up and one change for each type, however many events it has. */
+  async #apply(changes: Changes): Promise<void> {
+    const known = await this.#counts.load([...changes.keys()]);
+    for (const [name, ofType] of changes) {
+      const before = known.get(name) ?? null;
+      // Those up to the stored offset were folded before a crash.
+      const after = ofType.filter(({ offset }) => !before || offset > before.offset);
+      const last = after.at(-1);
+      if (!last) continue;
+      this.#counts.put(name, {
+        _id: before?._id ?? this.#idOf(name),
+        events: after.reduce((sum, { events }) => Math.max(0, sum + events), before?.events ?? 0),
+        partition: this.#partition,
+        offset: last.offset,
+      });
+    }
+  }
+
+  #idOf(name: string) {
+    return typeScoresId(name.slice(0, ouIdLength), name.slice(ouIdLength), this.#partition);
+  }
+}
+
+interface DecidedOnLead {
+  readonly from: number;
+  readonly decided: Map<number, TypeCounts>;
+}
+
+const nothingDecided = (): DecidedOnLead => ({ from: 0, decided: new Map() });
+
+function decisionsByLead(folded: readonly FoldedRecord[]): Map<string, DecidedOnLead> {
+  const removals = folded.filter((record) => isRecord(record, records.leadRemoved));
+  return new Map(removals.map(({ payload }) => [payload.lead_id, nothingDecided()]));
+}
+
+function note(
+  changes: Changes,
+  ouId: string,
+  { offset, counts, sign }: { offset: number; counts: TypeCounts; sign: 1 | -1 },
+): void {
+  for (const [key, events] of counts) {
+    const name = ouId + key;
+    const change = { offset, events: sign * events };
+    const known = changes.get(name);
+    if (known) known.push(change);
+    else changes.set(name, [change]);
   }
 }
