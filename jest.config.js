@@ -27,6 +27,9 @@ export default {
   // A busy machine is slow, not broken: only what hangs fails by time.
   testTimeout: 60_000,
   testSequencer: '<rootDir>/packages/testing/scripts/longest-first.mjs',
+  // What a file of ES modules has loaded is never freed: a process that has run a hundred files has no memory left. Beyond this, a worker
+  // is replaced between two files.
+  workerIdleMemoryLimit: '1GB',
   projects: [
     {
       ...common,
