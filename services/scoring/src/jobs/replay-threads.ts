@@ -1,6 +1,5 @@
 // Threads that perform tasks of scoring's jobs. A thread is started for a task that finds none idle, performs one task after another, and is
-// ended when it has been idle for a while. The operating system gives live work far more
-// of the processor.
+// ended when it has been idle for a while. The operating system gives live work far more of the processor.
 import { availableParallelism, constants } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Component } from '@lead-scoring/service';
@@ -63,9 +62,11 @@ class ReplayThreads implements TaskPerformer {
     const [idle] = this.#idle;
     const thread = idle ?? this.#started();
     this.#idle.delete(thread);
-    const result = await thread.perform({ name, input }, signal);
-    if (this.#all.has(thread)) this.#idle.add(thread);
-    return result;
+    try {
+      return await thread.perform({ name, input }, signal);
+    } finally {
+      if (this.#all.has(thread)) this.#idle.add(thread);
+    }
   }
 
   async stop(): Promise<void> {

@@ -1,10 +1,9 @@
 // Folds decisions that no event caused into a lead: pure. A decision that was folded before changes nothing.
 import type { records } from '@lead-scoring/contracts';
 import { resetsScore, withDecision, withProfileChanges } from '@lead-scoring/scoring-domain';
-import { withDue } from '../decays/decay-fold.js';
 import { leadAccountOf } from '../accounts/contribution-model.js';
 import { withDealAdjustments } from '../deals/lead-deal-score-model.js';
-import { decayAfterAdjusted } from '../decays/decay-fold.js';
+import { decayAfterAdjusted, withDue } from '../decays/decay-fold.js';
 import { emptyProfile, profileAdjustmentsIn, withProfilePoints, type LeadProfile } from '../profile/state.js';
 import type { Lead, ScoreReset } from './state.js';
 

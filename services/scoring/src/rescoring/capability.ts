@@ -9,14 +9,12 @@ import {
 } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import {
-  endOffsets,
   isRecord,
   outgoing,
   type EventLog,
   type FoldedRecord,
   type IncomingRecord,
 } from '@lead-scoring/event-log';
-import { offsetToNumber } from '@lead-scoring/read-model';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import type { LeadProjection } from '../leads/capability.js';
 import { leadName } from '../leads/lead-batch.js';
@@ -37,7 +35,7 @@ import {
   storeActive,
 } from './documents.js';
 import { PreparedGroup } from './prepared-model.js';
-import { readTail, type Tail } from './tail.js';
+import { readTail, scoringEnd, type Tail } from './tail.js';
 
 export interface EpochDependencies {
   /** The source of the leads as they are recorded. */
@@ -118,8 +116,7 @@ class OpenEpochs implements OpenCapability {
     const { partition } = this.scope;
     const { maximumTail = defaultMaximumTail } = this.dependencies;
     const log = this.dependencies.log();
-    const [end] = await endOffsets(log, 'scoring.events', [partition]);
-    const to = offsetToNumber(end?.offset ?? 0n);
+    const to = await scoringEnd(log, partition);
     if (to - from > maximumTail) return null;
     const { signal } = new AbortController();
     return readTail(log, { ouId: ou_id, partition, leads: leadGroup(group, groups), signal }, { from, to });

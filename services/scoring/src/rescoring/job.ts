@@ -2,8 +2,7 @@
 // Otherwise the leads are prepared as they are compared, and then their new scores come into force, one group of leads after the other.
 import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-scoring/capability';
 import { records, type JsonValue } from '@lead-scoring/contracts';
-import { endOffsets, outgoing, pause, type RecordWriter } from '@lead-scoring/event-log';
-import { offsetToNumber } from '@lead-scoring/read-model';
+import { outgoing, pause, type RecordWriter } from '@lead-scoring/event-log';
 import { loadOne } from '../configuration/queries.js';
 import {
   besideLog,
@@ -30,7 +29,7 @@ import {
 } from './documents.js';
 import { PreparedGroup } from './prepared-model.js';
 import type { RescoredLeads } from './group.js';
-import { readTail } from './tail.js';
+import { readTail, scoringEnd } from './tail.js';
 
 type Work = records.RescoringWork;
 type RescoringJob = Job<Work>;
@@ -197,7 +196,7 @@ async function preparedUpTo(
     known = await prepare(job, planned, await replayed(job, planned, context), context);
     leads = await findPrepared(readModel, of, known);
   }
-  const end = await scoringEnd(planned, context);
+  const end = await scoringEnd(context.log(), planned.part.partition);
   if (!leads || end - known.scoring_end <= maximumTail / 4) return known;
   const { ou_id, work } = job;
   const configuration = await configurationAt({ ou_id, version: work.configuration_version }, context);
@@ -210,9 +209,4 @@ async function preparedUpTo(
   const next = await storePrepared(readModel, of, end, Array.from(group.all(), packedLead));
   await deletePrepared(readModel, of, known);
   return next;
-}
-
-async function scoringEnd({ part: { partition } }: PlannedStep, { log }: RescoringContext): Promise<number> {
-  const [end] = await endOffsets(log(), 'scoring.events', [partition]);
-  return offsetToNumber(end?.offset ?? 0n);
 }

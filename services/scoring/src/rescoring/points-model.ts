@@ -18,7 +18,7 @@ interface LeadPoints {
   readonly others: Map<string, records.ScoreAdjustment>;
 }
 
-const noParts: ScoreParts = { matches: [], others: [] };
+export const noParts: ScoreParts = { matches: [], others: [] };
 
 export class ScorePoints {
   readonly #leads = new Map<string, LeadPoints>();
@@ -95,9 +95,23 @@ function addOther(
   });
 }
 
-/** The parts of both. */
-export function partsTogether(one: ScoreParts, other: ScoreParts): ScoreParts {
-  return { matches: [...one.matches, ...other.matches], others: [...one.others, ...other.others] };
+/** The points of leads by the replay, and as they are recorded. */
+export interface SidesOfPoints {
+  readonly replayed: ScorePoints;
+  readonly recorded: ScorePoints;
+}
+
+/** What makes up the new score of a lead; where one ruleset is rescored, with the recorded points of the others. */
+export function partsOfNewScore(
+  leadId: string,
+  { replayed, recorded }: SidesOfPoints,
+  { score_type, ruleset_id }: Pick<records.RescoringWork, 'score_type' | 'ruleset_id'>,
+): ScoreParts {
+  if (score_type === 'profile') return noParts;
+  if (ruleset_id === undefined) return replayed.partsOf(leadId);
+  const others = recorded.partsOf(leadId, (id) => id !== ruleset_id);
+  const own = replayed.partsOf(leadId, (id) => id === ruleset_id);
+  return { matches: [...others.matches, ...own.matches], others: [...others.others, ...own.others] };
 }
 
 /** As many parts as a record takes, the largest; the points of the rest are one other part. */
@@ -121,7 +135,8 @@ function divided<Part>(
   return [largestFirst.slice(0, most), largestFirst.slice(most)];
 }
 
-function pointsOfMatches({ counted, count, points }: records.RescoredMatches): number {
+/** The points that counted of the matches of a rule. */
+export function pointsOfMatches({ counted, count, points }: records.RescoredMatches): number {
   return counted?.points ?? count * points;
 }
 

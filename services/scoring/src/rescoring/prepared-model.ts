@@ -5,7 +5,7 @@ import type { LeadEvent } from '../scores/messages.js';
 import { alwaysInForce } from '../what-if/draft-model.js';
 import { Track, type Happening } from '../what-if/track-model.js';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { partsTogether, ScorePoints, textOfParts, type ScoreParts } from './points-model.js';
+import { partsOfNewScore, ScorePoints, textOfParts, type ScoreParts } from './points-model.js';
 import {
   isRescoredRule,
   leadOf,
@@ -107,13 +107,6 @@ export class PreparedGroup {
   }
 
   #partsOf(leadId: string): ScoreParts {
-    const { replayed, recorded } = this.#points;
-    const { score_type, ruleset_id } = this.rescored;
-    if (score_type === 'profile') return { matches: [], others: [] };
-    if (ruleset_id === undefined) return replayed.partsOf(leadId);
-    return partsTogether(
-      recorded.partsOf(leadId, (id) => id !== ruleset_id),
-      replayed.partsOf(leadId, (id) => id === ruleset_id),
-    );
+    return partsOfNewScore(leadId, this.#points, this.rescored);
   }
 }

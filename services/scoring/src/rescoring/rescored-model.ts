@@ -10,7 +10,14 @@ import { foundAmong, scoreOf, withReasons, type ComparedLead } from '../what-if/
 import { PointTally } from '../what-if/reasons-model.js';
 import { Resets, type PlacedCause, type PlacedDecision } from '../what-if/resets-model.js';
 import { Track } from '../what-if/track-model.js';
-import { partsTogether, ScorePoints, textOfParts, type ScoreParts } from './points-model.js';
+import {
+  noParts,
+  partsOfNewScore,
+  ScorePoints,
+  textOfParts,
+  type ScoreParts,
+  type SidesOfPoints,
+} from './points-model.js';
 import { RecordedLeads } from './recorded-model.js';
 import {
   isRescoredRule,
@@ -29,7 +36,7 @@ export class GroupRescoring {
   readonly #resets = new Resets();
   readonly #replayed;
   /** Of leads whose new scores are to come into force: what makes up their scores on both sides. */
-  readonly #points: { readonly recorded: ScorePoints; readonly replayed: ScorePoints } | null;
+  readonly #points: SidesOfPoints | null;
   /** By lead, before time has passed. */
   readonly #settled = new Map<string, { state: RescoredState; parts: ScoreParts }>();
 
@@ -114,14 +121,7 @@ export class GroupRescoring {
 
   /** What makes up the new score of a lead. */
   #partsOf(leadId: string): ScoreParts {
-    const points = this.#points;
-    const { score_type, ruleset_id } = this.rescored;
-    if (!points || score_type === 'profile') return { matches: [], others: [] };
-    if (ruleset_id === undefined) return points.replayed.partsOf(leadId);
-    return partsTogether(
-      points.recorded.partsOf(leadId, (id) => id !== ruleset_id),
-      points.replayed.partsOf(leadId, (id) => id === ruleset_id),
-    );
+    return this.#points ? partsOfNewScore(leadId, this.#points, this.rescored) : noParts;
   }
 
   found(): records.WhatIfFound {

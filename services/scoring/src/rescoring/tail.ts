@@ -1,6 +1,7 @@
 // What has happened to the leads of a group since an offset of scoring's decisions: the decisions say what was taken into account, and in
 // which order.
-import type { EventLog } from '@lead-scoring/event-log';
+import { endOffsets, type EventLog } from '@lead-scoring/event-log';
+import { offsetToNumber } from '@lead-scoring/read-model';
 import { resetsScore } from '@lead-scoring/scoring-domain';
 import { readCauses, readDecisions, type HistoryPart } from '../what-if/history.js';
 import { commandOf, type PlacedCause, type PlacedDecision } from '../what-if/resets-model.js';
@@ -9,6 +10,12 @@ import type { Happening } from '../what-if/track-model.js';
 export interface Tail {
   readonly decisions: readonly PlacedDecision[];
   readonly happenings: readonly Happening[];
+}
+
+/** Where scoring.events ends in a partition. */
+export async function scoringEnd(log: EventLog, partition: number): Promise<number> {
+  const [end] = await endOffsets(log, 'scoring.events', [partition]);
+  return offsetToNumber(end?.offset ?? 0n);
 }
 
 /**

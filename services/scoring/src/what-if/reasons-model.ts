@@ -9,6 +9,7 @@ import {
   resetsScore,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import { pointsOfMatches } from '../rescoring/points-model.js';
 import type { LeadEvent } from '../scores/messages.js';
 import type { Sides } from './replay-model.js';
 
@@ -69,11 +70,7 @@ export class PointTally {
   #takeRescored(leadId: string, { matches, others }: records.RescoredEngagement): void {
     for (const match of matches)
       if (this.#isWanted(match))
-        this.#add(
-          leadId,
-          { kind: 'rule', id: match.rule_id },
-          match.counted?.points ?? match.count * match.points,
-        );
+        this.#add(leadId, { kind: 'rule', id: match.rule_id }, pointsOfMatches(match));
     for (const other of others) if (this.#isWanted(other)) this.#add(leadId, causeOf(other), other.points);
   }
 
