@@ -1,8 +1,7 @@
 // The scoring service's table of contents: its capabilities, in the order in which they fold, and the limits of a batch.
 import { capabilitiesOf } from '@lead-scoring/capability';
 import { accountPolicy } from './accounts/capability.js';
-import { accountMovePolicy } from './accounts/account-moves.js';
-import { accountBackfillPolicy } from './accounts/backfill.js';
+import { accountBackfillPolicy, accountMovePolicy } from './accounts/contribution-policy.js';
 import { configurationHistory } from './configuration-changes/capability.js';
 import { scoringConfiguration } from './configuration/capability.js';
 import { decayTick, type DecayDependencies } from './decays/capability.js';

@@ -3,7 +3,7 @@ import { records, type RecordDeclaration } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import { noAccounts } from '@lead-scoring/scoring-domain';
 import { leadAccountOf } from '../accounts/contribution-model.js';
-import { contributionsOf } from '../accounts/decide-contributions.js';
+import { contributionsOf, type Contributions } from '../accounts/decide-contributions.js';
 import { leadName } from '../leads/lead-batch.js';
 import type { Lead } from '../leads/state.js';
 import { withCrossings } from '../levels/crossings.js';
@@ -59,9 +59,15 @@ export function withContributions(
     if (lead && decided)
       decided.set(leadName(payload.ou_id, payload.lead_id), { ...lead, account: leadAccountOf(payload) });
   }
+  const { events: contributions, commands } = contributionRecords(contributed);
+  return { events: [...own, ...contributions], commands };
+}
+
+/** What leads contribute to accounts, as records: the accounts are told by commands. */
+export function contributionRecords({ events, commands }: Contributions) {
   return {
-    events: [...own, ...contributed.events.map(scoreEventRecord)],
-    commands: contributed.commands.map((payload) =>
+    events: events.map(scoreEventRecord),
+    commands: commands.map((payload) =>
       outgoing(records.contributeToAccount, { key: payload.account_id, payload }),
     ),
   };
