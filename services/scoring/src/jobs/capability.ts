@@ -1,21 +1,16 @@
 // The jobs of the scoring service.
 import { jobs, type JobsCapability, type StepErrorListener } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
-import type { RecordWriter } from '@lead-scoring/event-log';
 import { accountBackfill } from '../accounts/backfill-job.js';
-import { rescoring } from '../rescoring/job.js';
+import { rescoring, type RescoringDependencies } from '../rescoring/job.js';
 import { suggestion } from '../suggestions/job.js';
-import { whatIf, type WhatIfDependencies } from '../what-if/job.js';
+import { whatIf } from '../what-if/job.js';
 
-export interface ScoringJobsDependencies extends WhatIfDependencies {
-  readonly writer: Pick<RecordWriter, 'write'>;
-  readonly now: () => Date;
+export interface ScoringJobsDependencies extends RescoringDependencies {
   readonly onStepError: StepErrorListener;
 }
 
 export function scoringJobs({
-  writer,
-  now,
   onStepError,
   ...dependencies
 }: ScoringJobsDependencies): JobsCapability<
@@ -27,10 +22,10 @@ export function scoringJobs({
     kinds: [
       whatIf(dependencies),
       suggestion(dependencies),
-      rescoring({ ...dependencies, writer, now }),
+      rescoring(dependencies),
       accountBackfill(dependencies),
     ],
-    writer,
+    writer: dependencies.writer,
     onStepError,
   });
 }

@@ -1,11 +1,14 @@
 // The plan of a job that replays the recorded history: so many groups of leads in each partition, up to the ends that the log had when
 // the job began, so that its result is of one moment.
-import { jobIdOf, type records } from '@lead-scoring/contracts';
+import type { JobStep } from '@lead-scoring/capability';
+import { jobIdOf, type JsonValue, type records } from '@lead-scoring/contracts';
 import { endOffsets, type EventLog } from '@lead-scoring/event-log';
 import { offsetToNumber, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
 import { histograms } from '../leads/documents.js';
 import { leadGroup, type HistoryPart } from '../what-if/history.js';
+import { joinedFound } from '../what-if/found-model.js';
 import type { StepSources } from '../what-if/replay-group.js';
+import type { TaskPerformer } from './replay-tasks.js';
 
 /** The same for every kind of job that reads the recorded history: one at a time in an OU, in steps beside the log. */
 export const besideLog = {
@@ -17,8 +20,8 @@ export const besideLog = {
 export interface ReplayDependencies extends StepSources {
   /** Leads of which a step keeps the state; some 3 KB each. Default 20,000. */
   readonly leadsPerStep?: number | undefined;
-  /** Records since the computed scores that one batch takes into account when these come into force. Default 20,000. */
-  readonly maximumTail?: number | undefined;
+  /** Performs what steps compute. */
+  readonly tasks: TaskPerformer;
 }
 
 interface ReplayingJob {
@@ -84,6 +87,25 @@ export function plannedSteps(job: ReplayingJob, count: number, signal: AbortSign
   const step = plannedStep(job, signal);
   if (count <= 1 || step.cursor === null) return [step];
   return [step, ...plannedSteps({ ...job, cursor: step.cursor }, count - 1, signal)];
+}
+
+/**
+ * The outcome of steps that were taken at the same time.
+ * @param found of each of them
+ * @param next where the job goes on after its last planned step; null: it ends with it
+ */
+export function stepsTaken(
+  steps: readonly PlannedStep[],
+  found: readonly records.WhatIfFound[],
+  next: string | null = null,
+): JobStep {
+  return {
+    outcome: 'advanced',
+    cursor: steps.at(-1)?.cursor ?? next,
+    done: steps.reduce((sum, { done }) => sum + done, 0),
+    found: found.reduce(joinedFound) as unknown as JsonValue,
+    commands: [],
+  };
 }
 
 /** The step at which a job is. */

@@ -1,19 +1,19 @@
 // The rescoring job: what the rules of now make of the recorded history, beside what is recorded. A dry run ends when all leads are compared.
 // Otherwise the leads are prepared as they are compared, and then their new scores come into force, one group of leads after the other.
 import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-scoring/capability';
-import { records, type JsonValue } from '@lead-scoring/contracts';
+import { records } from '@lead-scoring/contracts';
 import { outgoing, pause, type RecordWriter } from '@lead-scoring/event-log';
 import { loadOne } from '../configuration/queries.js';
 import {
   besideLog,
   plannedStep,
   plannedSteps,
+  stepsTaken,
   planOf,
   type PlannedStep,
   type ReplayDependencies,
 } from '../jobs/replay-plan.js';
-import type { TaskPerformer } from '../jobs/replay-tasks.js';
-import { joinedFound, joinedJson } from '../what-if/found-model.js';
+import { joinedJson } from '../what-if/found-model.js';
 import { configurationAt, type StepContext } from '../what-if/replay-group.js';
 import { defaultMaximumTail } from './capability.js';
 import {
@@ -37,8 +37,9 @@ type RescoringJob = Job<Work>;
 export interface RescoringDependencies extends ReplayDependencies {
   /** Sends the service its own commands. */
   readonly writer: Pick<RecordWriter, 'write'>;
-  readonly tasks: TaskPerformer;
   readonly now: () => Date;
+  /** Records since the computed scores that one batch takes into account when these come into force. Default 20,000. */
+  readonly maximumTail?: number | undefined;
 }
 
 type RescoringContext = StepContext & Pick<RescoringDependencies, 'writer' | 'tasks' | 'now' | 'maximumTail'>;
@@ -99,13 +100,7 @@ async function compare(
       return rescored.found;
     }),
   );
-  return {
-    outcome: 'advanced',
-    cursor: planned.at(-1)?.cursor ?? (work.dry_run ? null : `${activating}0 0`),
-    done: planned.reduce((sum, { done }) => sum + done, 0),
-    found: found.reduce(joinedFound) as unknown as JsonValue,
-    commands: [],
-  };
+  return stepsTaken(planned, found, work.dry_run ? null : `${activating}0 0`);
 }
 
 async function replayed(

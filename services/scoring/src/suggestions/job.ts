@@ -4,8 +4,7 @@ import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-sco
 import { records, type JsonValue } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { loadOne } from '../configuration/queries.js';
-import { besideLog, endsOfLog, leadsByPartition } from '../jobs/replay-plan.js';
-import type { TaskPerformer } from '../jobs/replay-tasks.js';
+import { besideLog, endsOfLog, leadsByPartition, type ReplayDependencies } from '../jobs/replay-plan.js';
 import { configurationAt, type StepContext, type StepSources } from '../what-if/replay-group.js';
 import { joinedFound } from './found-model.js';
 import { foundBy, phases, type Place } from './step.js';
@@ -14,13 +13,7 @@ type Work = records.SuggestionWork;
 type Found = records.SuggestionFound;
 type SuggestionJob = Job<Work>;
 
-export interface SuggestionDependencies extends StepSources {
-  readonly tasks: TaskPerformer;
-}
-
-export function suggestion(
-  dependencies: SuggestionDependencies,
-): JobKind<typeof records.startSuggestion, Work> {
+export function suggestion(dependencies: ReplayDependencies): JobKind<typeof records.startSuggestion, Work> {
   return {
     name: 'suggestion',
     command: records.startSuggestion,
@@ -80,7 +73,7 @@ function placeAfter({ phase, partition }: Place, { partitions }: Work): Place | 
 
 async function takeStep(
   job: SuggestionJob,
-  { tasks, ...context }: StepContext & SuggestionDependencies,
+  { tasks, ...context }: StepContext & Pick<ReplayDependencies, 'tasks'>,
 ): Promise<JobStep> {
   const place = placeOf(job.cursor);
   const next = placeAfter(place, job.work);

@@ -1,24 +1,19 @@
 // The what-if job. It begins with the ends of the log, so that its result is of one moment. A step is the history of some groups of leads,
 // each of one partition. Nothing of a live score is touched.
 import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-scoring/capability';
-import { records, type JsonValue } from '@lead-scoring/contracts';
+import { records } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { loadOne } from '../configuration/queries.js';
-import { besideLog, plannedSteps, planOf, type ReplayDependencies } from '../jobs/replay-plan.js';
-import type { TaskPerformer } from '../jobs/replay-tasks.js';
+import { besideLog, plannedSteps, planOf, stepsTaken, type ReplayDependencies } from '../jobs/replay-plan.js';
 import { alwaysInForce, draftOf } from './draft-model.js';
-import { joinedFound, joinedJson } from './found-model.js';
+import { joinedJson } from './found-model.js';
 import { configurationAt, rangeOf, type StepContext } from './replay-group.js';
 import type { Sides } from './replay-model.js';
 
 type Work = records.WhatIfWork;
 type WhatIfJob = Job<Work>;
 
-export interface WhatIfDependencies extends ReplayDependencies {
-  readonly tasks: TaskPerformer;
-}
-
-export function whatIf(dependencies: WhatIfDependencies): JobKind<typeof records.startWhatIf, Work> {
+export function whatIf(dependencies: ReplayDependencies): JobKind<typeof records.startWhatIf, Work> {
   return {
     name: 'what-if',
     command: records.startWhatIf,
@@ -56,7 +51,7 @@ function askedOf(start: records.StartWhatIf): Asked {
 
 async function takeStep(
   job: WhatIfJob,
-  { tasks, ...context }: StepContext & Pick<WhatIfDependencies, 'tasks'>,
+  { tasks, ...context }: StepContext & Pick<ReplayDependencies, 'tasks'>,
 ): Promise<JobStep> {
   const { started_at, work } = job;
   const { score_type, outcome } = work;
@@ -67,13 +62,7 @@ async function takeStep(
   const found = await Promise.all(
     steps.map(({ part: { signal, ...part } }) => tasks.perform('what-if', { ...asked, part }, signal)),
   );
-  return {
-    outcome: 'advanced',
-    cursor: steps.at(-1)?.cursor ?? null,
-    done: steps.reduce((sum, { done }) => sum + done, 0),
-    found: found.reduce(joinedFound) as unknown as JsonValue,
-    commands: [],
-  };
+  return stepsTaken(steps, found);
 }
 
 /** The live rules of when the job began, and the draft of them. */
