@@ -28,8 +28,8 @@ export function followedEventTypeUses(): FollowingProjection {
     name: eventTypeUsesName,
     reads: useReads,
     collections: [eventTypeUses],
-    // Nearly all records of scoring are ignored, so that large batches cost least.
-    batching: { maxRecordsPerBatch: 16_000, maxBytesPerBatch: 8 * 1024 * 1024 },
+    // Nearly all records are decisions of scoring, which may wait and are ignored: few large batches cost least. Rules and triggers do not wait.
+    batching: { maxRecordsPerBatch: 16_000, maxBytesPerBatch: 8 * 1024 * 1024, everyMs: 1_000 },
     follow: ({ readModel, partition }: FollowerScope) => new OpenUses(readModel, partition),
   });
 }
