@@ -4,10 +4,9 @@ import { renderSeries } from './event-series-picture.js';
 import { seriesInWords, seriesTitle } from './event-series-words.js';
 import { eventSeries, usual } from './testing/event-series.js';
 import {
+  expectWellDrawn,
   imageOf,
-  keepScreenshot,
   looks,
-  misplaced,
   openPictures,
   type PictureBrowser,
 } from './testing/picture-browser.js';
@@ -33,16 +32,8 @@ test.each(shown)(
   '“$name” in $look colours is one file, and every text has its place',
   async ({ look, name }) => {
     for (const width of [320, 960, 1_600]) {
-      const path = `${name}-${String(width)}.svg`;
-      const options = { ...looks[look], viewport: { width, height: 900 } };
-      const complaints = await pictures.visit(path, options, async (page) => {
-        expect(pictures.asked()).toEqual([`/${path}`]);
-        expect(await page.evaluate('document.querySelectorAll("parsererror").length')).toBe(0);
-        expect(await page.evaluate(misplaced)).toEqual([]);
-        if (width === 960 && (name === 'usual' || name === 'all-time') && look !== 'contrast')
-          await keepScreenshot(page, `events-${name}${look === 'light' ? '' : `-${look}`}.png`);
-      });
-      expect(complaints).toEqual([]);
+      const isKept = width === 960 && (name === 'usual' || name === 'all-time') && look !== 'contrast';
+      await expectWellDrawn(pictures, { name, width, look }, isKept ? `events-${name}` : null);
     }
   },
 );

@@ -1,10 +1,9 @@
 // The pictures of a what-if in a real Chromium. KEEP_SCREENSHOTS=1 renews docs/screenshots.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
+  expectWellDrawn,
   imageOf,
-  keepScreenshot,
   looks,
-  misplaced,
   openPictures,
   type PictureBrowser,
 } from './testing/picture-browser.js';
@@ -38,16 +37,8 @@ test.each(shown)(
   '“$name” in $look colours is one file, and every text has its place',
   async ({ look, name }) => {
     for (const width of widthsOf(name)) {
-      const path = `${name}-${String(width)}.svg`;
-      const options = { ...looks[look], viewport: { width, height: 900 } };
-      const complaints = await pictures.visit(path, options, async (page) => {
-        expect(pictures.asked()).toEqual([`/${path}`]);
-        expect(await page.evaluate('document.querySelectorAll("parsererror").length')).toBe(0);
-        expect(await page.evaluate(misplaced)).toEqual([]);
-        if (name.startsWith('usual') && width === 960 && look !== 'contrast')
-          await keepScreenshot(page, `what-if-${name}${look === 'light' ? '' : `-${look}`}.png`);
-      });
-      expect(complaints).toEqual([]);
+      const isKept = name.startsWith('usual') && width === 960 && look !== 'contrast';
+      await expectWellDrawn(pictures, { name, width, look }, isKept ? `what-if-${name}` : null);
     }
   },
 );

@@ -9,6 +9,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { createLogger } from '@lead-scoring/service';
+import fc from 'fast-check';
 import { crashing } from './crashing.js';
 import { endpointsFromEnvironment } from './servers.js';
 
@@ -22,6 +23,15 @@ export interface FoldStep {
   killedAfter: number;
   /** Whether the checkpoint is stored; otherwise the next step folds the same records again. */
   isStored: boolean;
+}
+
+/** A step of at most so many records, which may be killed at one of so many writes. */
+export function anyStep(maximumSize: number, maximumWrites: number): fc.Arbitrary<FoldStep> {
+  return fc.record({
+    size: fc.integer({ min: 1, max: maximumSize }),
+    killedAfter: fc.oneof(fc.integer({ min: 0, max: maximumWrites }), fc.constant(Infinity)),
+    isStored: fc.boolean(),
+  });
 }
 
 interface FoldingState<Folded> {

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { expect } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { pictureHeaders } from '../picture.js';
 import { startChromium } from './chromium.js';
@@ -16,7 +17,7 @@ export const looks: Record<string, BrowserContextOptions> = {
 };
 
 /** Texts that leave the picture, or that cover one another: an expression for the page of a picture. */
-export const misplaced = `(() => {
+const misplaced = `(() => {
   const { width, height } = document.documentElement.getBoundingClientRect();
   const texts = [...document.querySelectorAll('text')].map((text) => [text.textContent, text.getBoundingClientRect()]);
   const outside = texts.filter(([, box]) => box.left < 0 || box.right > width || box.top < 0 || box.bottom > height);
@@ -98,8 +99,28 @@ export async function openPictures(
   };
 }
 
+/**
+ * A picture is one file that loads nothing else, and every text has its place.
+ * @param keptAs what the file in docs/screenshots is called, before its look; null: none is kept
+ */
+export async function expectWellDrawn(
+  pictures: PictureBrowser,
+  { name, width, look }: { readonly name: string; readonly width: number; readonly look: string },
+  keptAs: string | null,
+): Promise<void> {
+  const path = `${name}-${String(width)}.svg`;
+  const options = { ...looks[look], viewport: { width, height: 900 } };
+  const complaints = await pictures.visit(path, options, async (page) => {
+    expect(pictures.asked()).toEqual([`/${path}`]);
+    expect(await page.evaluate('document.querySelectorAll("parsererror").length')).toBe(0);
+    expect(await page.evaluate(misplaced)).toEqual([]);
+    if (keptAs !== null) await keepScreenshot(page, `${keptAs}${look === 'light' ? '' : `-${look}`}.png`);
+  });
+  expect(complaints).toEqual([]);
+}
+
 /** With KEEP_SCREENSHOTS=1, renews a file of docs/screenshots. */
-export async function keepScreenshot(page: Page, file: string): Promise<void> {
+async function keepScreenshot(page: Page, file: string): Promise<void> {
   if (process.env['KEEP_SCREENSHOTS'] !== '1') return;
   await mkdir(screenshots, { recursive: true });
   await writeFile(join(screenshots, file), await page.locator('svg').screenshot());

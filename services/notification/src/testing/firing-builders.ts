@@ -151,16 +151,21 @@ export function leadScored(
   };
 }
 
-/** Somebody has reset the lead's score. */
-export const scoreReset = (previous: number, takenAt: number): records.ScoreAdjusted => ({
+/** What all decisions on the lead that no event caused have. */
+const adjusted = (previous_score: number, score: number, takenAt: number) => ({
   ou_id: ouId,
   lead_id: leadId,
-  score_type: 'engagement',
-  previous_score: previous,
-  score: 0,
+  previous_score,
+  score,
   configuration_version: 1,
-  adjustments: [{ reason: 'reset', points: 0 - previous }],
   decided_at: second(takenAt),
+});
+
+/** Somebody has reset the lead's score. */
+export const scoreReset = (previous: number, takenAt: number): records.ScoreAdjusted => ({
+  ...adjusted(previous, 0, takenAt),
+  score_type: 'engagement',
+  adjustments: [{ reason: 'reset', points: 0 - previous }],
   fire_triggers: false,
   reset_id: idOf('reset'),
 });
@@ -172,14 +177,9 @@ export const scoreRescored = (
   takenAt: number,
   more: Partial<records.ScoreAdjusted> = {},
 ): records.ScoreAdjusted => ({
-  ou_id: ouId,
-  lead_id: leadId,
+  ...adjusted(previous, score, takenAt),
   score_type: 'engagement',
-  previous_score: previous,
-  score,
-  configuration_version: 1,
   adjustments: [{ reason: 'rescored', points: score - previous }],
-  decided_at: second(takenAt),
   fire_triggers: false,
   rescored: {
     job_id: idOf('rescoring'),
@@ -195,12 +195,8 @@ export const profileScored = (
   takenAt: number,
   more: Partial<records.ScoreAdjusted> = {},
 ): records.ScoreAdjusted => ({
-  ou_id: ouId,
-  lead_id: leadId,
+  ...adjusted(previous, score, takenAt),
   score_type: 'profile',
-  previous_score: previous,
-  score,
-  configuration_version: 1,
   adjustments: [
     {
       reason: 'profile_rule',
@@ -210,7 +206,6 @@ export const profileScored = (
       ruleset_id: idOf('profile ruleset'),
     },
   ],
-  decided_at: second(takenAt),
   fire_triggers: true,
   ...more,
 });

@@ -3,7 +3,13 @@
 import { expect } from '@jest/globals';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
 import type { DeclaredCollection, ReadModel } from '@lead-scoring/read-model';
-import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
+import {
+  anyStep,
+  foldedInSteps,
+  foldedRecord,
+  oneByOne,
+  type FoldStep,
+} from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { accountFiringRecords } from '../account-firing/messages.js';
 import type { Trigger } from '../configuration/state.js';
@@ -34,14 +40,6 @@ interface ForgettingLaw<Happening> {
   readonly numRuns: number;
 }
 
-/** A step of at most this many records, which may be killed at a write. */
-export const anyStep = (maximumSize: number): fc.Arbitrary<FoldStep> =>
-  fc.record({
-    size: fc.integer({ min: 1, max: maximumSize }),
-    killedAfter: fc.oneof(fc.integer({ min: 0, max: 8 }), fc.constant(Infinity)),
-    isStored: fc.boolean(),
-  });
-
 export function expectForgetting<Happening>({
   happening,
   logOf,
@@ -52,7 +50,7 @@ export function expectForgetting<Happening>({
   return fc.assert(
     fc.asyncProperty(
       fc.array(happening, { minLength: 20, maxLength: 50 }),
-      fc.array(anyStep(8), { minLength: 5, maxLength: 15 }),
+      fc.array(anyStep(8, 8), { minLength: 5, maxLength: 15 }),
       async (happened, steps) => {
         const events = logOf(happened);
         const folded = (cut: FoldStep[]) =>
