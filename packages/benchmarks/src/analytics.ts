@@ -1,6 +1,7 @@
-// (h) Latencies of GET /events-analytics over events that are spread over as many seconds.
+// (h) Latencies of GET /events-analytics over events that are spread over as many seconds, and exports of them.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { startWholeSystem } from './contenders/whole-system.js';
+import { measureExports, type ExportResult, type ExportSizes } from './exports.js';
 import { expectSuccess, openConnections, type Target } from './load/connection.js';
 import type { LoadGenerator } from './load/load-generator.js';
 import { describeLatencies, fill, measureReads, type QueryKind } from './queries.js';
@@ -14,11 +15,13 @@ export interface AnalyticsSizes {
   /** The measurement of a kind of read ends after `forMs`, and not before `atLeast` answers. */
   forMs: number;
   atLeast: number;
+  exports: ExportSizes;
 }
 
 export interface AnalyticsResult {
   events: number;
   kinds: { name: string; latencies: Latencies }[];
+  exports: ExportResult;
 }
 
 const eventEveryMs = 1_000;
@@ -26,7 +29,7 @@ const eventEveryMs = 1_000;
 export async function measureAnalytics(
   endpoints: PlatformEndpoints,
   generator: LoadGenerator,
-  { leads, events, forMs, atLeast }: AnalyticsSizes,
+  { leads, events, forMs, atLeast, exports }: AnalyticsSizes,
   say: (message: string) => void,
 ): Promise<AnalyticsResult> {
   const firstEventAt = Date.now() - 3_600_000 - events * eventEveryMs;
@@ -45,15 +48,15 @@ export async function measureAnalytics(
     const perSecond = await fill(system, generator, plan);
     say(`  ${String(events)} events are stored (${String(Math.round(perSecond))} events/s)`);
     const kinds = analyticsKinds(new Date(firstEventAt).toISOString());
-    const result: AnalyticsResult = { events, kinds: [] };
+    const measured: AnalyticsResult['kinds'] = [];
     for (const kind of kinds) {
       await checkTotal(system.target, kind.path(0), events);
       const reads = { target: system.target, connections: 1, forMs, atLeast };
       const latencies = await measureReads(generator, kind, reads);
       say(`  ${kind.name}: ${describeLatencies(latencies)}`);
-      result.kinds.push({ name: kind.name, latencies });
+      measured.push({ name: kind.name, latencies });
     }
-    return result;
+    return { events, kinds: measured, exports: await measureExports(system.target, events, exports, say) };
   } finally {
     await system.stop();
   }

@@ -1,5 +1,6 @@
 // The report's section (g), on decay.
 import type { DecayResult } from './decay.js';
+import { liveEventsTable } from './live-events.js';
 import { medianOf, table, verdict, whole } from './tables.js';
 
 const goals = { rate: 0.5, p99: 1.5 };
@@ -28,15 +29,7 @@ export function decaySection({ leads, liveEventsPerSecond, rounds }: DecayResult
       ],
     ),
     '',
-    ...table(
-      ['live events', 'p50 ms', 'p99 ms', 'longest ms'],
-      (['quiet', 'decaying'] as const).map((when) => [
-        when === 'quiet' ? 'without ticks' : 'beside ticks',
-        medianOf(rounds, (round) => round[when].p50).toFixed(0),
-        medianOf(rounds, (round) => round[when].p99).toFixed(0),
-        medianOf(rounds, (round) => round[when].max).toFixed(0),
-      ]),
-    ),
+    ...liveEventsTable(rounds, { quiet: 'without ticks', decaying: 'beside ticks' }),
     '',
     `Goals: ticks at no less than ${goals.rate} times the rate of events: ${verdict(rate >= goals.rate)} (${rate.toFixed(2)}); p99 of live ` +
       `events at most ${goals.p99} times that without ticks: ${verdict(p99 <= goals.p99)} (${p99.toFixed(2)}).`,

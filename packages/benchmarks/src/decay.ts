@@ -5,10 +5,11 @@ import { createClient } from '@lead-scoring/client';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { MongoClient } from 'mongodb';
 import { startSystemWithRules, type RunningRuledSystem } from './contenders/whole-system.js';
+import { paceLive } from './live-events.js';
 import { floodUntilReadable, type LoadGenerator } from './load/load-generator.js';
 import { interleaved } from './rounds.js';
 import type { Latencies } from './statistics.js';
-import type { WorkloadPlan } from './workload.js';
+import { eventTypes, type WorkloadPlan } from './workload.js';
 
 export interface DecaySizes {
   /** The leads that are due at one moment. */
@@ -131,20 +132,14 @@ class DecayMeasurement {
   }
 
   /** Sends live events of other leads, and returns how long probes took. */
-  async #pace(forMs: number): Promise<Latencies> {
-    const { live } = this.sizes;
-    const { target, readable } = this.running;
-    const { probeLatencies } = await this.generator.perform({
-      do: 'pace',
-      target,
-      plan: planOf('live', live.leads, 5 * live.leads, Date.now() - 60_000),
-      connections: 64,
-      eventsPerSecond: live.eventsPerSecond,
+  #pace(forMs: number): Promise<Latencies> {
+    const { leads, eventsPerSecond } = this.sizes.live;
+    return paceLive(this.generator, this.running, {
+      plan: planOf('live', leads, 5 * leads, Date.now() - 60_000),
+      eventsPerSecond,
       forMs,
-      probes: { perSecond: 10, readable, timeoutMs: 60_000, eventType: 'Page View' },
+      probeType: 'Page View',
     });
-    if (!probeLatencies) throw new Error('no live event was timed');
-    return probeLatencies;
   }
 
   /** @returns milliseconds from `dueAt` on */
@@ -169,7 +164,7 @@ function planOf(name: string, leads: number, events: number, at: number): Worklo
     distribution: 'even',
     firstEventAt: at,
     eventEveryMs: 0,
-    onlyPageViews: true,
+    eventType: eventTypes[0],
   };
 }
 

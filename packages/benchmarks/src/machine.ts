@@ -8,6 +8,8 @@ export interface Machine {
   cores: number;
   memoryGiB: number;
   system: string;
+  /** The release of the operating system's kernel, which changes more often than the machine. */
+  kernel: string;
   node: string;
   /** The provider of each server, and the database's name and version. */
   servers: string;
@@ -21,7 +23,8 @@ export function describeMachine(root: string, platform: RunningPlatform, mongodb
     cpuModel: cpu?.model.trim() ?? 'unknown',
     cores: cpus().length,
     memoryGiB: Math.round(totalmem() / 2 ** 30),
-    system: `${osType()} ${release()}`,
+    system: osType(),
+    kernel: release(),
     node: process.versions.node,
     servers: `Kafka (${kafka ?? 'none'}), schema registry (${schemaRegistry ?? 'none'}), ${mongodbVersion} (${mongodb ?? 'none'})`,
     commit: commitOf(root),

@@ -8,6 +8,8 @@ import { measureCapacity } from './capacity.js';
 import { capacityPlot, capacityPlotFile } from './capacity-plot.js';
 import { measureAnalytics } from './analytics.js';
 import { measureDecay } from './decay.js';
+import { measureDeletions } from './deletions.js';
+import { measureImports } from './imports.js';
 import { startLoadGenerator, type LoadGenerator } from './load/load-generator.js';
 import { describeMachine } from './machine.js';
 import { measureNotifying } from './notifying.js';
@@ -57,12 +59,25 @@ const fullSizes = {
     dueAfterMs: 60_000,
     live: { leads: 5_000, eventsPerSecond: 2_000 },
   },
-  analytics: { leads: 20_000, events: 1_000_000, forMs: 5_000, atLeast: 200 },
+  analytics: {
+    leads: 20_000,
+    events: 1_000_000,
+    forMs: 5_000,
+    atLeast: 200,
+    exports: { pages: 500, rounds: 1 },
+  },
   whatIf: {
     leads: 20_000,
     warmUpEvents: 40_000,
     events: 1_000_000,
     live: { leads: 5_000, eventsPerSecond: 1_000, forMs: 30_000 },
+  },
+  // The large upload has 4 million events of 250 bytes: a gigabyte.
+  imports: { leads: 20_000, events: 200_000, largeTimes: 20 },
+  deletions: {
+    leads: 10_000,
+    events: 100_000,
+    live: { leads: 5_000, eventsPerSecond: 1_000, warmUpMs: 30_000 },
   },
 };
 
@@ -91,13 +106,15 @@ const quickSizes: typeof fullSizes = {
     dueAfterMs: 10_000,
     live: { leads: 500, eventsPerSecond: 500 },
   },
-  analytics: { leads: 500, events: 5_000, forMs: 500, atLeast: 20 },
+  analytics: { leads: 500, events: 5_000, forMs: 500, atLeast: 20, exports: { pages: 10, rounds: 1 } },
   whatIf: {
     leads: 500,
     warmUpEvents: 2_000,
     events: 5_000,
     live: { leads: 500, eventsPerSecond: 500, forMs: 3_000 },
   },
+  imports: { leads: 500, events: 5_000, largeTimes: 4 },
+  deletions: { leads: 500, events: 5_000, live: { leads: 500, eventsPerSecond: 500, warmUpMs: 1_000 } },
 };
 
 /**
@@ -167,12 +184,15 @@ async function measureParts(
   const { parts, rounds, quick } = options;
   const sizes = quick ? quickSizes : fullSizes;
   const before = options.before === undefined ? undefined : { root: resolve(options.before) };
-  if (parts.includes('a')) {
-    say('(a) Accepting: POST /ingest');
+  const part = async (letter: Options['parts'][number], title: string, measure: () => Promise<void>) => {
+    if (!parts.includes(letter)) return;
+    say(`(${letter}) ${title}`);
+    await measure();
+  };
+  await part('a', 'Accepting: POST /ingest', async () => {
     results.accepting = await measureAccepting(endpoints, generator, sizes.accepting, rounds, before, say);
-  }
-  if (parts.includes('b')) {
-    say('(b) From POST to readable score');
+  });
+  await part('b', 'From POST to readable score', async () => {
     results.postToReadable = await measurePostToReadable(
       endpoints,
       generator,
@@ -181,36 +201,35 @@ async function measureParts(
       before,
       say,
     );
-  }
-  if (parts.includes('c')) {
-    say('(c) Latencies of reads');
+  });
+  await part('c', 'Latencies of reads', async () => {
     results.queries = await measureQueries(endpoints, generator, sizes.queries, say);
-  }
-  if (parts.includes('d')) {
-    say('(d) From POST to notification');
+  });
+  await part('d', 'From POST to notification', async () => {
     results.notifying = await measureNotifying(endpoints, generator, sizes.notifying, rounds, say);
-  }
-  if (parts.includes('e')) {
-    say('(e) Capacity');
+  });
+  await part('e', 'Capacity', async () => {
     const cells = options.cells ?? sizes.capacity.cells;
     results.capacity = await measureCapacity(endpoints, generator, { ...sizes.capacity, cells }, before, say);
-  }
-  if (parts.includes('f')) {
-    say('(f) Costs of rules');
+  });
+  await part('f', 'Costs of rules', async () => {
     results.rules = await measureRules(endpoints, generator, sizes.rules, rounds, say);
-  }
-  if (parts.includes('g')) {
-    say('(g) Decay');
+  });
+  await part('g', 'Decay', async () => {
     results.decay = await measureDecay(endpoints, generator, sizes.decay, rounds, say);
-  }
-  if (parts.includes('h')) {
-    say('(h) Analytics');
+  });
+  await part('h', 'Analytics', async () => {
     results.analytics = await measureAnalytics(endpoints, generator, sizes.analytics, say);
-  }
-  if (parts.includes('i')) {
-    say('(i) What-ifs');
+  });
+  await part('i', 'What-ifs and rescorings', async () => {
     results.whatIf = await measureWhatIf(endpoints, generator, sizes.whatIf, rounds, say);
-  }
+  });
+  await part('j', 'Imports', async () => {
+    results.imports = await measureImports(endpoints, generator, sizes.imports, rounds, say);
+  });
+  await part('k', 'Deletion of events', async () => {
+    results.deletions = await measureDeletions(endpoints, generator, sizes.deletions, rounds, say);
+  });
 }
 
 /** Prints the report and, when there is an output file, writes the report to it and the plot of the capacity beside it. */

@@ -12,6 +12,10 @@ import type { NotifyingResult } from './notifying.js';
 import type { PostToReadableResult } from './post-to-readable.js';
 import type { QueryResult } from './queries.js';
 import type { RulesResult } from './rules.js';
+import type { DeletionsResult } from './deletions.js';
+import { deletionsSection } from './deletions-report.js';
+import type { ImportsResult } from './imports.js';
+import { importsSection } from './imports-report.js';
 import { rulesSection } from './rules-report.js';
 import { median } from './statistics.js';
 import { medianOf, ratio, ratioText, table, verdict, whole } from './tables.js';
@@ -33,6 +37,8 @@ export interface Results {
   decay?: DecayResult;
   analytics?: AnalyticsResult;
   whatIf?: WhatIfResult;
+  imports?: ImportsResult;
+  deletions?: DeletionsResult;
 }
 
 const goals = {
@@ -72,6 +78,8 @@ export function reportOf(results: Results): string {
     ...datedSection(results, results.decay ? decaySection(results.decay) : []),
     ...datedSection(results, results.analytics ? analyticsSection(results.analytics) : []),
     ...datedSection(results, results.whatIf ? whatIfSection(results.whatIf) : []),
+    ...datedSection(results, results.imports ? importsSection(results.imports) : []),
+    ...datedSection(results, results.deletions ? deletionsSection(results.deletions) : []),
   ].join('\n');
 }
 
@@ -82,7 +90,7 @@ function datedSection(
 ): string[] {
   if (heading === undefined) return [];
   const when =
-    `Measured ${startedAt} at commit ${machine.commit}, with Node ${machine.node}; ${counted(rounds, 'round')}, contenders in turn.` +
+    `Measured ${startedAt} at commit ${machine.commit}, with Node ${machine.node} on ${machine.system} ${machine.kernel}; ${counted(rounds, 'round')}, contenders in turn.` +
     (quick ? ' A quick run with small sizes: its figures mean nothing.' : '');
   return [heading, '', when, ...section];
 }
@@ -102,7 +110,7 @@ export function withPartsOf(other: string, report: string): string | null {
 
 /** The text before the first part, and then each part. */
 function partsOf(report: string): string[] {
-  return report.split(/^(?=## \([a-h]\) )/m);
+  return report.split(/^(?=## \([a-z]\) )/m);
 }
 
 /** The name of a part: `## (a)`. */

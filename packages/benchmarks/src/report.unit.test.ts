@@ -10,7 +10,8 @@ const machine = {
   cpuModel: 'Example CPU',
   cores: 2,
   memoryGiB: 8,
-  system: 'Linux 6',
+  system: 'Linux',
+  kernel: '6.1',
   node: '20.20.0',
   servers: 'Kafka (native)',
   commit: 'abc',
@@ -99,7 +100,9 @@ test('the report names the machine, and for each part the date and the commit', 
   const report = reportOf({ ...results, queries, notifying: notifying(7) });
   expect(report).toContain('Example CPU, 2 cores');
   expect(
-    report.match(/Measured 2026-01-01T00:00:00.000Z at commit abc, with Node 20.20.0; 3 rounds/g),
+    report.match(
+      /Measured 2026-01-01T00:00:00.000Z at commit abc, with Node 20.20.0 on Linux 6.1; 3 rounds/g,
+    ),
   ).toHaveLength(2);
 });
 

@@ -7,7 +7,13 @@ import { floodUntilReadable, type LoadGenerator } from './load/load-generator.js
 import { interleaved } from './rounds.js';
 import { latenciesOf, type Latencies } from './statistics.js';
 import { checkTotals, expectedTotals } from './totals.js';
-import { pageViewRules, rulesOfOtherTypes, type RuleForm, type WorkloadPlan } from './workload.js';
+import {
+  eventTypes,
+  pageViewRules,
+  rulesOfOtherTypes,
+  type RuleForm,
+  type WorkloadPlan,
+} from './workload.js';
 
 export interface RulesSizes {
   leads: number;
@@ -164,6 +170,6 @@ function planOf(leads: number, events: number): WorkloadPlan {
     eventsPerRequest: 500,
     distribution: 'even',
     firstEventAt: Date.now() - 3_600_000,
-    onlyPageViews: true,
+    eventType: eventTypes[0],
   };
 }

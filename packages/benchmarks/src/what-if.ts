@@ -1,9 +1,11 @@
-// (i) What-ifs: how fast the recorded history is replayed by two sets of rules, against the rate at which the same events were ingested
-// and scored; how much memory that takes; and how long live events take meanwhile.
-import { setTimeout as pause } from 'node:timers/promises';
+// (i) What-ifs and rescorings: how fast the recorded history is replayed by two sets of rules, and new scores brought into force, against
+// the rate at which the same events were ingested and scored; how much memory that takes; and how long live events take meanwhile.
 import { createClient, type Client } from '@lead-scoring/client';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { startSystemWithRules, type RunningRuledSystem } from './contenders/whole-system.js';
+import { resultOfJob } from './jobs.js';
+import { paceLive } from './live-events.js';
+import { withMemory } from './memory.js';
 import { floodUntilReadable, type LoadGenerator } from './load/load-generator.js';
 import { interleaved } from './rounds.js';
 import type { Latencies } from './statistics.js';
@@ -29,14 +31,14 @@ export interface WhatIfResult {
   /** From the first POST until all events were readable. */
   ingestedPerSecond: number;
   contenders: { name: string; rounds: WhatIfRound[] }[];
+  /** Of rescorings that change the score of nearly every lead. */
+  rescorings: WhatIfRound[];
   liveEventsPerSecond: number;
   /** Of live events from POST to readable, without a what-if and while one runs after another. */
   live: { quiet: Latencies; beside: Latencies }[];
 }
 
 const eventsPerRequest = 500;
-const pollMs = 50;
-const memoryPollMs = 20;
 const outcome = { event_type: eventTypes[5] };
 const contenders = [
   { name: 'without an outcome', asked: {} },
@@ -68,6 +70,14 @@ export async function measureWhatIf(
       describe: ({ eventsPerSecond, memoryMiB }) =>
         `${Math.round(eventsPerSecond)} events/s replayed, ${memoryMiB.toFixed(0)} MiB`,
     });
+    const rescorings: WhatIfRound[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const rescored = await whatIfs.rescore(10 + round);
+      say(
+        `  ${Math.round(rescored.eventsPerSecond)} events/s rescored, ${rescored.memoryMiB.toFixed(0)} MiB`,
+      );
+      rescorings.push(rescored);
+    }
     const besideLive: WhatIfResult['live'] = [];
     for (let round = 0; round < rounds; round += 1) {
       const quiet = await pace(generator, running, live);
@@ -80,6 +90,7 @@ export async function measureWhatIf(
       events,
       ingestedPerSecond,
       contenders: measured,
+      rescorings,
       liveEventsPerSecond: live.eventsPerSecond,
       live: besideLive,
     };
@@ -108,20 +119,24 @@ class WhatIfs {
     this.#ruleId = rule.id;
   }
 
-  async measure(asked: { outcome?: typeof outcome }): Promise<WhatIfRound> {
-    const before = this.running.scoringMemoryMiB();
-    let most = before;
-    const sampling = setInterval(() => {
-      most = Math.max(most, this.running.scoringMemoryMiB());
-    }, memoryPollMs);
-    try {
-      const begun = performance.now();
-      await this.#completed(asked);
-      const seconds = (performance.now() - begun) / 1_000;
-      return { eventsPerSecond: this.events / seconds, memoryMiB: most - before };
-    } finally {
-      clearInterval(sampling);
-    }
+  measure(asked: { outcome?: typeof outcome }): Promise<WhatIfRound> {
+    return this.#timed(() => this.#completed(asked));
+  }
+
+  /** Changes the weight of the rule, and brings the scores by it into force. */
+  async rescore(weight: number): Promise<WhatIfRound> {
+    await this.#client.call('updateRule', { parameters: { id: this.#ruleId }, body: { weight } });
+    return this.#timed(async () => {
+      const { job_id } = await this.#client.call('backfillScores', {});
+      this.#check(await resultOfJob(this.#client, job_id));
+    });
+  }
+
+  async #timed(work: () => Promise<void>): Promise<WhatIfRound> {
+    const begun = performance.now();
+    const { memoryMiB } = await withMemory(this.running, ['scoring'], work);
+    const seconds = (performance.now() - begun) / 1_000;
+    return { eventsPerSecond: this.events / seconds, memoryMiB };
   }
 
   /** Lets one what-if follow another until the work is done. */
@@ -136,42 +151,23 @@ class WhatIfs {
   #check(result: unknown): void {
     const { leads } = (result ?? {}) as { leads?: number };
     if (leads === undefined || leads < this.leads)
-      throw new Error(`a what-if has replayed ${leads ?? 'no'} leads of ${this.leads}`);
+      throw new Error(`a job has replayed ${leads ?? 'no'} leads of ${this.leads}`);
   }
 
   async #completed(asked: { outcome?: typeof outcome }): Promise<void> {
     const { job_id } = await this.#client.call('startWhatIf', {
       body: { changes: [{ op: 'change', rule_id: this.#ruleId, rule: { weight: 9 } }], ...asked },
     });
-    for (;;) {
-      const { status, errors, result } = await this.#client.call('getJob', { parameters: { id: job_id } });
-      if (status === 'completed') {
-        this.#check(result);
-        return;
-      }
-      if (status === 'failed' || status === 'cancelled')
-        throw new Error(`a what-if is ${status}: ${JSON.stringify(errors)}`);
-      await pause(pollMs);
-    }
+    this.#check(await resultOfJob(this.#client, job_id));
   }
 }
 
-async function pace(
+function pace(
   generator: LoadGenerator,
-  { target, readable }: RunningRuledSystem,
+  running: RunningRuledSystem,
   { leads, eventsPerSecond, forMs }: WhatIfSizes['live'],
 ): Promise<Latencies> {
-  const { probeLatencies } = await generator.perform({
-    do: 'pace',
-    target,
-    plan: planOf('live', leads, 5 * leads),
-    connections: 64,
-    eventsPerSecond,
-    forMs,
-    probes: { perSecond: 10, readable, timeoutMs: 60_000 },
-  });
-  if (!probeLatencies) throw new Error('no live event was timed');
-  return probeLatencies;
+  return paceLive(generator, running, { plan: planOf('live', leads, 5 * leads), eventsPerSecond, forMs });
 }
 
 function planOf(name: string, leads: number, events: number): WorkloadPlan {

@@ -20,8 +20,8 @@ export interface WorkloadPlan {
   firstEventAt: number;
   /** Milliseconds from each event to the next; absent: 1. */
   eventEveryMs?: number;
-  /** Whether every event is a page view; absent: the types of the visits, of which three of five are page views. */
-  onlyPageViews?: true;
+  /** The type of every event; absent: the types of the visits, of which three of five are page views. */
+  eventType?: string;
 }
 
 /** The content of an event, without its lead and its time. */
@@ -152,6 +152,8 @@ export interface Workload {
   plan: WorkloadPlan;
   /** Bodies of POST /ingest in the order of the events: JSON arrays, every event of `eventBytes` bytes. */
   bodies(): Buffer[];
+  /** The same events as NDJSON, in parts of as many events. */
+  lines(): Buffer[];
   /** The points and the number of events of each lead, after the first `events` events; default: all. */
   expected(scoring: Scoring, events?: number): { scores: Int32Array; counts: Int32Array };
   aliasOf(lead: number): string;
@@ -174,27 +176,32 @@ export function createWorkload(plan: WorkloadPlan): Workload {
     visitOf[event] = Math.floor(random() * visitCount);
   }
   shuffle(leadOf, random);
-  const sent = plan.onlyPageViews ? visits.map(asPageView) : visits;
+  const { eventType } = plan;
+  const sent =
+    eventType === undefined ? visits : visits.map((visit) => ({ ...visit, event_type: eventType }));
   const aliasOf = (lead: number) => `lead-${String(lead).padStart(7, '0')}.${plan.name}@bench.example`;
+  /** The texts of the events of each request. */
+  const parts = () => {
+    const all: string[][] = [];
+    for (let first = 0; first < plan.events; first += plan.eventsPerRequest) {
+      const texts: string[] = [];
+      for (let event = first; event < Math.min(first + plan.eventsPerRequest, plan.events); event += 1)
+        texts.push(
+          eventText(
+            aliasOf(leadOf[event] ?? 0),
+            pickFrom(sent, visitOf[event] ?? 0),
+            plan.firstEventAt + event * (plan.eventEveryMs ?? 1),
+          ),
+        );
+      all.push(texts);
+    }
+    return all;
+  };
   return {
     plan,
     aliasOf,
-    bodies: () => {
-      const bodies: Buffer[] = [];
-      for (let first = 0; first < plan.events; first += plan.eventsPerRequest) {
-        const texts: string[] = [];
-        for (let event = first; event < Math.min(first + plan.eventsPerRequest, plan.events); event += 1)
-          texts.push(
-            eventText(
-              aliasOf(leadOf[event] ?? 0),
-              pickFrom(sent, visitOf[event] ?? 0),
-              plan.firstEventAt + event * (plan.eventEveryMs ?? 1),
-            ),
-          );
-        bodies.push(Buffer.from(`[${texts.join(',')}]`));
-      }
-      return bodies;
-    },
+    bodies: () => parts().map((events) => Buffer.from(`[${events.join(',')}]`)),
+    lines: () => parts().map((events) => Buffer.from(`${events.join('\n')}\n`)),
     expected: (scoring, events = plan.events) => {
       const points = sent.map((visit) => pointsOf(visit, scoring));
       const scores = new Int32Array(plan.leads);
@@ -246,10 +253,6 @@ function eventText(alias: string, visit: Visit, at: number): string {
 /** The company of an alias; 1,000 leads share one. */
 export function companyOf(alias: string): string {
   return `Company ${alias.slice(5, 9)}`;
-}
-
-function asPageView(visit: Visit): Visit {
-  return { ...visit, event_type: eventTypes[0] };
 }
 
 function visitAt(index: number): Visit {

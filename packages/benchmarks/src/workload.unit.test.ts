@@ -85,7 +85,7 @@ describe('a workload', () => {
   );
 
   test('of page views has no other event, and the scores that the rules for page views give', () => {
-    const workload = createWorkload({ ...plan, onlyPageViews: true });
+    const workload = createWorkload({ ...plan, eventType: 'Page View' });
     const found = new Map<string, number>();
     for (const event of eventsOf(workload.bodies())) {
       expect(event.event_type).toBe('Page View');

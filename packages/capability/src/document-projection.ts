@@ -1,16 +1,15 @@
-// A projection whose documents each follow from their own events: loaded, folded and written once for each batch.
+// A projection whose documents each follow from their own events.
 import type { RecordDeclaration } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import {
-  BufferedStates,
   keyOf,
   offsetToNumber,
-  WriteBehind,
   type Binary,
   type CollectionDeclaration,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
 import type { Capability, OpenCapability, PartitionScope } from './capability.js';
+import { FoldedDocuments, type DocumentChange } from './folded-documents.js';
 
 export interface FoldedEvent {
   readonly type: string;
@@ -66,44 +65,31 @@ function openDocumentProjection<Event extends FoldedEvent, Stored extends Guarde
   declaration: DocumentProjectionDeclaration<Event, Stored>,
   { readModel, partition }: PartitionScope,
 ): OpenCapability {
+  const { collection, cachedDocuments = defaultCachedDocuments } = declaration;
   /** The ids of the batch that is being folded. */
   let ids: ReadonlyMap<string, Binary> = new Map();
-  const documents = new BufferedStates<Stored, Stored>(readModel, {
-    collection: declaration.collection,
-    idOf: (key) => ids.get(key) as Stored['_id'],
-    toState: (document) => document,
-    toDocument: (document) => document,
-    maximumCached: declaration.cachedDocuments ?? defaultCachedDocuments,
-  });
-  const behind = new WriteBehind([documents]);
+  const idOf = (key: string) => ids.get(key) as Stored['_id'];
+  const documents = new FoldedDocuments<Stored>(readModel, { collection, idOf, cachedDocuments });
+  const changeOf = (record: FoldedRecord): DocumentChange<Stored> & { id: Binary } => {
+    const event = { type: record.type, payload: record.payload } as Event;
+    const offset = offsetToNumber(record.offset);
+    const id = declaration.idOf(event, partition);
+    return {
+      id,
+      key: keyOf(id),
+      offset,
+      after: (before) => declaration.fold(before, event, { partition, offset }),
+    };
+  };
   return {
     // Resolves when the documents are stored: a caller that gets its reply reads them.
-    fold: async (records) => {
-      const events = records.map((record) => eventIn<Event>(record, declaration, partition));
-      ids = new Map(events.map(({ key, id }) => [key, id]));
-      const folded = await documents.load(ids.keys());
-      for (const { event, key, offset } of events) {
-        const known = folded.get(key) ?? null;
-        // Folded already, before a crash.
-        if (known && known.offset >= offset) continue;
-        const after = declaration.fold(known, event, { partition, offset });
-        folded.set(key, after);
-        documents.put(key, after);
-      }
-      await behind.write();
+    fold: (records) => {
+      const changes = records.map(changeOf);
+      ids = new Map(changes.map(({ key, id }) => [key, id]));
+      return documents.fold(changes);
     },
     forget: () => {
-      behind.forget();
+      documents.forget();
     },
   };
-}
-
-function eventIn<Event extends FoldedEvent>(
-  record: FoldedRecord,
-  declaration: { idOf(event: Event, partition: number): Binary },
-  partition: number,
-) {
-  const event = { type: record.type, payload: record.payload } as Event;
-  const id = declaration.idOf(event, partition);
-  return { event, id, key: keyOf(id), offset: offsetToNumber(record.offset) };
 }

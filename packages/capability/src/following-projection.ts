@@ -42,6 +42,13 @@ export interface FollowingProjectionDeclaration extends Pick<Capability, 'reads'
   follow(scope: FollowerScope): OpenFollower;
 }
 
+/** For a follower of topics of which nearly all records are ignored or may wait: few large batches cost least. */
+export const fewLargeBatches = {
+  maxRecordsPerBatch: 16_000,
+  maxBytesPerBatch: 8 * 1024 * 1024,
+  everyMs: 1_000,
+} as const satisfies FollowerBatching;
+
 export type FollowerBatching = Pick<ProjectorOptions, 'maxRecordsPerBatch' | 'maxBytesPerBatch' | 'everyMs'>;
 
 /** Has no `open`: the processor runs nothing of it, and no capability can open it. */

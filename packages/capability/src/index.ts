@@ -38,8 +38,10 @@ export {
   type EffectDeclaration,
   type EffectWork,
 } from './effect.js';
+export { FoldedDocuments, type DocumentChange } from './folded-documents.js';
 export {
   createFollower,
+  fewLargeBatches,
   followingProjection,
   openFollowerPartition,
   type FollowerBatching,
@@ -50,9 +52,9 @@ export {
   type OpenFollower,
 } from './following-projection.js';
 export type { StepErrorListener } from './job-step.js';
-export { jobs, type JobKind, type JobsCapability } from './job.js';
+export { jobs, type FedJobKind, type JobKind, type JobsCapability } from './job.js';
 export { cursorBehindJob, findJob, findJobs, findListedJobs, jobCollection } from './job-documents.js';
-export { jobAnswer, jobNotFound, type Job, type JobStep } from './job-model.js';
+export { jobAnswer, jobNotFound, type Job, type JobPart, type JobStep } from './job-model.js';
 export { createFoldWatch, type FoldWatch } from './fold-watch.js';
 export type { OpenAggregate } from './open-aggregate.js';
 export { openServicePartition } from './partition.js';

@@ -42,8 +42,9 @@ export type JobStep =
       readonly cursor: string | null;
       /** Items that the step deals with, failed ones included. */
       readonly done: number;
-      /** One for each failed item; the first are kept. */
+      /** One for each failed item, unless `failed` says how many there are; the first are kept. */
       readonly errors?: readonly records.JobError[];
+      readonly failed?: number;
       /** The step's findings for the result of the job; they are recorded with the step. */
       readonly found?: JsonValue;
       /** Sent in the transaction that records the step. */
@@ -64,6 +65,7 @@ interface Asked {
 export type JobCommand =
   | (Asked & { readonly asks: 'start'; readonly payload: JobRequest })
   | (Asked & { readonly asks: 'step'; readonly payload: records.ContinueJob })
+  | (Asked & { readonly asks: 'part'; readonly payload: JobRequest })
   | (Asked & { readonly asks: 'cancel'; readonly payload: records.CancelJob });
 
 export type JobEvent =
@@ -71,6 +73,16 @@ export type JobEvent =
   | { readonly type: 'JobAdvanced'; readonly payload: records.JobAdvanced & { readonly found?: JsonValue } }
   | { readonly type: 'JobEnded'; readonly payload: records.JobEnded }
   | { readonly type: 'JobCancelled'; readonly payload: records.JobCancelled };
+
+/** A part of the work of a job that is fed from outside. */
+export interface JobPart {
+  /** Parts that the job has taken before it. */
+  readonly step: number;
+  /** Its commands are none: what the part is about has been done. */
+  readonly taken: JobStep;
+  /** Whether the part comes from the source that feeds the job now, for example the latest upload under one key. */
+  isOf(job: Job<unknown>): boolean;
+}
 
 /** The result of the look-up for one command. */
 export type JobFinding =
@@ -80,7 +92,10 @@ export type JobFinding =
       /** The job of the same kind and OU that is running; absent where several may run. */
       readonly exclusive?: { readonly running: string | null };
       readonly isBesideLog?: boolean;
+      /** Whether the command begins a job anew that is there already. */
+      readonly beginsAnew?: (job: Job<unknown>) => boolean;
     }
+  | { readonly of: 'part'; readonly part: JobPart }
   /** `isBesideLog`: the owner of the partition takes each step beside the log, without a command that asks for it. */
   | { readonly of: 'step'; readonly step: JobStep; readonly isBesideLog?: boolean }
   /** The partition that another partition's job is in; null: no partition has stored the job. */
@@ -91,6 +106,8 @@ export interface JobContext {
   readonly partition: number;
   readonly records: records.JobRecords;
   readonly findings: ReadonlyMap<JobCommand, JobFinding>;
+  /** Whether a job cannot be cancelled. Default: none. */
+  readonly isIrrevocable?: (job: Job<unknown>) => boolean;
   /** Jobs that earlier commands of the batch have started, by `exclusiveName`. */
   readonly started?: ReadonlyMap<string, string>;
 }
@@ -132,15 +149,18 @@ export function decideJob(command: JobCommand, job: Job<unknown> | null, context
   switch (command.asks) {
     case 'start':
       // A job is started once, however often its command comes.
-      if (job) return { outcome: 'done', events: [] };
+      if (job && !(finding?.of === 'start' && finding.beginsAnew?.(job) === true))
+        return { outcome: 'done', events: [] };
       return finding?.of === 'start' ? decideStart(command.payload, finding, context) : nothing;
     case 'step':
       // A step that is done already, or of a job that has ended, has no finding, or one that is out of date.
       return finding?.of === 'step' && job?.status === 'running' && job.step === command.payload.step
         ? decideStep(job, finding, { at: command.at, context })
         : nothing;
+    case 'part':
+      return finding?.of === 'part' ? decidePart(command, job, finding.part, context) : nothing;
     case 'cancel':
-      return job ? decideCancel(command.payload, job) : forward(command, finding, context);
+      return job ? decideCancel(command.payload, job, context) : forward(command, finding, context);
   }
 }
 
@@ -175,13 +195,13 @@ function decideStep(
   { job_id, ou_id, step }: Job<unknown>,
   { step: taken, isBesideLog = false }: Extract<JobFinding, { of: 'step' }>,
   { at, context }: { at: string; context: JobContext },
-): JobDecision {
+): Exclude<JobDecision, Rejection> {
   const name = { job_id, ou_id };
   if (taken.outcome === 'failed') {
     const payload = { ...name, outcome: 'failed' as const, error: taken.error, at };
     return { outcome: 'unanswered', events: [{ type: 'JobEnded', payload }] };
   }
-  const { cursor, done, errors = [], found, commands } = taken;
+  const { cursor, done, errors = [], failed = errors.length, found, commands } = taken;
   const advanced: JobEvent = {
     type: 'JobAdvanced',
     payload: {
@@ -189,7 +209,7 @@ function decideStep(
       step,
       ...(cursor !== null && { cursor }),
       done,
-      failed: errors.length,
+      failed,
       errors: errors.slice(0, records.maximumJobErrors),
       ...(found !== undefined && { found }),
       at,
@@ -201,13 +221,49 @@ function decideStep(
   return { outcome: 'unanswered', events: [advanced], commands: [...commands, ...next] };
 }
 
+const notCancellable: Rejection = {
+  outcome: 'rejected',
+  code: 'job_not_cancellable',
+  message:
+    'This job goes on to its end, because half of what it does would be wrong. GET /jobs/{id} says how far it is.',
+};
+
+/** A part that is counted changes nothing. What a part is about has been done: it counts also when the job has ended meanwhile. */
+function decidePart(
+  { payload: { ou_id }, at }: JobCommand,
+  job: Job<unknown> | null,
+  part: JobPart,
+  context: JobContext,
+): JobDecision {
+  if (job?.ou_id !== ou_id) return jobNotFound;
+  if (!part.isOf(job)) return job.status === 'completed' ? { outcome: 'done', events: [] } : isFedOtherwise;
+  if (part.step < job.step) return { outcome: 'done', events: [] };
+  if (part.step > job.step) return partIsMissing;
+  const decision = decideStep(job, { of: 'step', step: part.taken, isBesideLog: true }, { at, context });
+  if (job.status === 'running') return { ...decision, outcome: 'done' };
+  return { outcome: 'done', events: decision.events.filter(({ type }) => type === 'JobAdvanced') };
+}
+
+const isFedOtherwise: Rejection = {
+  outcome: 'rejected',
+  code: 'job_ended',
+  message: 'The same work was begun anew meanwhile, and goes on from its beginning.',
+};
+const partIsMissing: Rejection = {
+  outcome: 'rejected',
+  code: 'log_unavailable',
+  message: 'A part before this one has not arrived. Begin again.',
+};
+
 /** A job that has ended stays as it is. */
 function decideCancel(
   { job_id, ou_id, requested_at, actor }: records.CancelJob,
   job: Job<unknown>,
+  { isIrrevocable }: Pick<JobContext, 'isIrrevocable'>,
 ): JobDecision {
   if (job.ou_id !== ou_id) return jobNotFound;
   if (job.status !== 'running') return { outcome: 'done', events: [] };
+  if (isIrrevocable?.(job) === true) return notCancellable;
   return {
     outcome: 'done',
     events: [{ type: 'JobCancelled', payload: { job_id, ou_id, at: requested_at, actor } }],
@@ -282,7 +338,9 @@ export function evolveJob(
     case 'JobEnded': {
       const { outcome, error, at } = event.payload;
       const errors = error ? [...before.errors.slice(0, records.maximumJobErrors - 1), error] : before.errors;
-      return { ...before, status: outcome, errors, ended_at: at };
+      // The source of a fed job does not say how many parts it has: the total is known when the job ends.
+      const total = outcome === 'completed' ? (before.total ?? before.done) : before.total;
+      return { ...before, status: outcome, total, errors, ended_at: at };
     }
     case 'JobCancelled':
       return { ...before, status: 'cancelled', ended_at: event.payload.at };

@@ -11,8 +11,9 @@ import { continuation, type Job, type JobEvent, type JobStep } from './job-model
 import { takeStep, type StepErrorListener } from './job-step.js';
 
 interface RunningKind {
-  readonly isBesideLog?: boolean;
-  step(job: Job<AnyWork>, scope: PartitionScope, signal: AbortSignal): Promise<JobStep>;
+  readonly isBesideLog?: boolean | undefined;
+  readonly feed?: { readonly idleMs: number } | undefined;
+  step?(job: Job<AnyWork>, scope: PartitionScope, signal: AbortSignal): Promise<JobStep>;
 }
 
 export interface JobRunsOptions {
@@ -32,6 +33,8 @@ const repeatAfterMs = 1_000;
 /** A step that is being taken, or was taken and is not decided yet. */
 interface StepRun {
   readonly step: number;
+  /** Of the job, which may begin anew at the same step. */
+  readonly startedAt: string;
   readonly abort: AbortController;
   taken: JobStep | null;
 }
@@ -69,32 +72,48 @@ export class JobRuns implements EffectWork<readonly ChangedJob[]> {
   /** Starts the next step of a job that is running, and drops that of one that has ended. */
   #follow(job: Job<AnyWork>): void {
     const known = this.#runs.get(job.job_id);
-    if (job.status === 'running' && known?.step === job.step) return;
+    if (job.status === 'running' && known?.step === job.step && known.startedAt === job.started_at) return;
     known?.abort.abort();
     this.#runs.delete(job.job_id);
-    if (job.status !== 'running' || this.options.kindOf(job).isBesideLog !== true) return;
-    const run: StepRun = { step: job.step, abort: new AbortController(), taken: null };
-    void this.#take(job, run);
+    if (job.status !== 'running') return;
+    const { isBesideLog, feed } = this.options.kindOf(job);
+    if (isBesideLog !== true && !feed) return;
+    const { step, started_at: startedAt } = job;
+    const run: StepRun = { step, startedAt, abort: new AbortController(), taken: null };
+    void (feed ? this.#endUnlessFed(job, run, feed.idleMs) : this.#take(job, run));
     this.#runs.set(job.job_id, run);
+  }
+
+  /** Says after a while that no further part has come: decided at the same step, that ends the job. */
+  async #endUnlessFed(job: Job<AnyWork>, { abort: { signal } }: StepRun, idleMs: number): Promise<void> {
+    await pause(idleMs, signal);
+    await this.#send(job, signal);
   }
 
   /** Takes a step and says that it is done, however often servers are absent. */
   async #take(job: Job<AnyWork>, run: StepRun): Promise<void> {
     const { signal } = run.abort;
-    const { scope, kindOf, onStepError, records, writer, inTurn } = this.options;
+    const { scope, kindOf, onStepError, inTurn } = this.options;
     const untilAborted = (error: unknown, of: Pick<Job<unknown>, 'job_id' | 'step'>) => {
       if (!signal.aborted) onStepError(error, of);
     };
-    const { job_id, ou_id, step } = job;
-    if (!writer) throw new Error('a job that takes its steps beside the log was declared without a writer');
     await repeated(signal, async () => {
       const takeInTurn = () =>
         inTurn(() => {
           signal.throwIfAborted();
-          return kindOf(job).step(job, scope, signal);
+          const step = kindOf(job).step?.(job, scope, signal);
+          if (!step) throw new Error('a job that is fed takes no steps');
+          return step;
         });
       run.taken = await takeStep(job, takeInTurn, untilAborted);
     });
+    await this.#send(job, signal);
+  }
+
+  /** Sends the command to do the job's next step. */
+  async #send({ job_id, ou_id, step }: Job<AnyWork>, signal: AbortSignal): Promise<void> {
+    const { scope, records, writer } = this.options;
+    if (!writer) throw new Error('a job that goes on beside the log was declared without a writer');
     await repeated(signal, () =>
       writer.write([continuation({ job_id, ou_id, step }, { partition: scope.partition, records })]),
     );

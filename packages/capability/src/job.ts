@@ -28,6 +28,7 @@ import {
   type JobContext,
   type JobEvent,
   type JobFinding,
+  type JobPart,
   type JobStep,
 } from './job-model.js';
 import { takeStep, type StepErrorListener } from './job-step.js';
@@ -55,6 +56,8 @@ export interface JobKind<Start extends RecordDeclaration, Work> {
    * taken again by the next owner.
    */
   readonly isBesideLog?: boolean;
+  /** Whether a job of this kind goes on to its end whatever a caller asks: what it does is all or nothing. */
+  readonly isIrrevocable?: boolean;
   /** Joins what a step has found out (`found`) to what earlier steps have. Default: the later one counts. */
   joined?(job: Job<Work>, found: JsonValue): JsonValue;
   /**
@@ -68,6 +71,29 @@ export interface JobKind<Start extends RecordDeclaration, Work> {
   startedResult(job: Job<Work>): JsonValue;
 }
 
+/**
+ * A kind of job that takes no steps: its work is done elsewhere, and it is told of each part. One that is told of none for a while ends
+ * as failed.
+ * @typeParam Part the command that tells of a part; its payload has `job_id`, `ou_id`, `requested_at` and perhaps `actor`
+ */
+export interface FedJobKind<
+  Start extends RecordDeclaration,
+  Part extends RecordDeclaration,
+  Work,
+> extends Omit<JobKind<Start, Work>, 'step' | 'isBesideLog' | 'isExclusive'> {
+  readonly feed: {
+    readonly command: Part;
+    partOf(part: PayloadOf<Part>): JobPart;
+    /** Whether the command that asks for a job begins one anew that is there already. */
+    beginsAnew(start: PayloadOf<Start>, job: Job<Work>): boolean;
+    /** The answer to a part. */
+    partResult(job: Job<Work>): JsonValue;
+    /** Milliseconds without a part after which a running job ends with the error. */
+    readonly idleMs: number;
+    readonly idleError: records.JobError;
+  };
+}
+
 interface Jobs extends AggregateShape {
   state: Job<AnyWork> | null;
   command: JobCommand;
@@ -75,8 +101,14 @@ interface Jobs extends AggregateShape {
   context: JobContext;
 }
 
-type AnyKind = JobKind<RecordDeclaration, AnyWork>;
+type AnySteppedKind = JobKind<RecordDeclaration, AnyWork> & { readonly feed?: undefined };
+type AnyFedKind = FedJobKind<RecordDeclaration, RecordDeclaration, AnyWork> & {
+  readonly isBesideLog?: undefined;
+  readonly isExclusive?: undefined;
+};
+type AnyKind = AnySteppedKind | AnyFedKind;
 type StartType<Kind> = Kind extends { command: RecordDeclaration<infer Type> } ? Type : never;
+type PartType<Kind> = Kind extends { feed: { command: RecordDeclaration<infer Type> } } ? Type : never;
 
 export type JobsCapability<StartCommand extends string> = Capability<
   StartCommand | 'ContinueJob' | 'CancelJob',
@@ -85,7 +117,7 @@ export type JobsCapability<StartCommand extends string> = Capability<
 
 /**
  * Declares the jobs of a service, of all its kinds.
- * @param writer sends the service its own commands; needed where a kind takes its steps beside the log
+ * @param writer sends the service its own commands; needed where a kind is fed or takes its steps beside the log
  */
 export function jobs<const Kind extends Pick<AnyKind, 'name' | 'command'>>({
   service,
@@ -99,14 +131,15 @@ export function jobs<const Kind extends Pick<AnyKind, 'name' | 'command'>>({
   readonly kinds: readonly Kind[];
   readonly writer?: Pick<RecordWriter, 'write'>;
   readonly onStepError: StepErrorListener;
-}): JobsCapability<StartType<Kind>> {
-  if (!writer && kinds.some((kind) => 'isBesideLog' in kind && kind.isBesideLog === true))
-    throw new Error('jobs that take their steps beside the log need a writer');
+}): JobsCapability<StartType<Kind> | PartType<Kind>> {
+  if (!writer && kinds.some((kind) => 'feed' in kind || ('isBesideLog' in kind && kind.isBesideLog === true)))
+    throw new Error('jobs that are fed, or take their steps beside the log, need a writer');
   const inTurn = pLimit(1);
   const jobKinds = new JobKinds(kinds as unknown as readonly AnyKind[], onStepError);
   const declaration = jobsDeclaration(service, declared, jobKinds, (scope) => scope.opened(capability));
-  const capability: JobsCapability<StartType<Kind>> & { open(scope: PartitionScope): OpenJobs } = {
-    ...(aggregate(declaration) as JobsCapability<StartType<Kind>>),
+  type Declared = JobsCapability<StartType<Kind> | PartType<Kind>>;
+  const capability: Declared & { open(scope: PartitionScope): OpenJobs } = {
+    ...(aggregate(declaration) as Declared),
     kind: 'job',
     open: (scope) =>
       new OpenJobs(
@@ -150,12 +183,13 @@ function jobsDeclaration(
     },
     keyOf: ({ payload }) => payload.job_id,
     initial: () => null,
-    commandFrom,
+    commandFrom: (record) => commandFrom(record, jobKinds),
     contextOf: async (commands, scope) => ({
       service,
       partition: scope.partition,
       records: declared,
       findings: await jobKinds.findingsFor(commands, scope, openIn(scope)),
+      isIrrevocable: (job) => jobKinds.of(job as Job<AnyWork>).isIrrevocable === true,
     }),
     contextAfter: contextAfterStart,
     decide: decideJob,
@@ -165,9 +199,14 @@ function jobsDeclaration(
       ) as Jobs['state'],
     resultOf: (command, job) => {
       if (!job || command.asks === 'step') return undefined;
-      return command.asks === 'cancel'
-        ? jobAnswer(service, job, new Date(command.payload.requested_at))
-        : jobKinds.startedBy(command).startedResult(job);
+      switch (command.asks) {
+        case 'cancel':
+          return jobAnswer(service, job, new Date(command.payload.requested_at)) as unknown as JsonValue;
+        case 'part':
+          return jobKinds.feedOf(command).partResult(job);
+        case 'start':
+          return jobKinds.startedBy(command).startedResult(job);
+      }
     },
     stored: storedAsDocuments<Jobs['state'], JobDocument>({
       collection: jobCollection,
@@ -194,7 +233,18 @@ class JobKinds {
   ) {}
 
   get commands(): RecordTable {
-    return Object.fromEntries(this.kinds.map(({ command }) => [command.type, command]));
+    const commands = this.kinds.flatMap(({ command, feed }) => (feed ? [command, feed.command] : [command]));
+    return Object.fromEntries(commands.map((command) => [command.type, command]));
+  }
+
+  isPart(type: string): boolean {
+    return this.kinds.some(({ feed }) => feed?.command.type === type);
+  }
+
+  feedOf({ type }: JobCommand): AnyFedKind['feed'] {
+    const kind = this.kinds.find(({ feed }) => feed?.command.type === type);
+    if (!kind?.feed) throw new Error('the service has no such part of a job');
+    return kind.feed;
   }
 
   startedBy({ type }: JobCommand): AnyKind {
@@ -232,10 +282,12 @@ class JobKinds {
   ): Promise<JobFinding | null> {
     switch (command.asks) {
       case 'start':
-        return job ? null : this.#beginning(command, scope);
+        return job && !this.startedBy(command).feed ? null : this.#beginning(command, scope);
       case 'step': {
         if (job?.status !== 'running' || job.step !== command.payload.step) return null;
         const kind = this.of(job);
+        // No part came in time: the owner of the partition sends this command then.
+        if (kind.feed) return { of: 'step', step: { outcome: 'failed', error: kind.feed.idleError } };
         if (kind.isBesideLog === true) {
           const step = runs.taken(job);
           return step && { of: 'step', step, isBesideLog: true };
@@ -246,6 +298,8 @@ class JobKinds {
           step: await takeStep(job, () => kind.step(job, scope, signal), this.onStepError),
         };
       }
+      case 'part':
+        return { of: 'part', part: this.feedOf(command).partOf(command.payload) };
       case 'cancel':
         return job
           ? null
@@ -257,17 +311,26 @@ class JobKinds {
     command: Extract<JobCommand, { asks: 'start' }>,
     scope: PartitionScope,
   ): Promise<JobFinding> {
-    const { name, isExclusive = false, isBesideLog = false, ...kind } = this.startedBy(command);
+    const kind = this.startedBy(command);
+    const { name, isExclusive = false, feed } = kind;
+    const isBesideLog = kind.isBesideLog ?? feed !== undefined;
     const { ou_id } = command.payload;
     const begun = await kind.begin(command.payload, scope);
     const running = isExclusive ? await findRunningJob(scope.readModel, ou_id, name) : null;
-    return { of: 'start', begun, isBesideLog, ...(isExclusive && { exclusive: { running } }) };
+    return {
+      of: 'start',
+      begun,
+      isBesideLog,
+      ...(isExclusive && { exclusive: { running } }),
+      ...(feed && { beginsAnew: (job) => feed.beginsAnew(command.payload, job as Job<AnyWork>) }),
+    };
   }
 }
 
-function commandFrom(record: IncomingRecord): JobCommand {
+function commandFrom(record: IncomingRecord, kinds: JobKinds): JobCommand {
   const { type, payload, headers } = record;
-  const asks = type === 'ContinueJob' ? 'step' : type === 'CancelJob' ? 'cancel' : 'start';
+  const asks =
+    type === 'ContinueJob' ? 'step' : type === 'CancelJob' ? 'cancel' : kinds.isPart(type) ? 'part' : 'start';
   return { type, asks, payload, at: headers.time, caller: callerOf(record) } as JobCommand;
 }
 

@@ -184,9 +184,12 @@ class AggregateBatch<Shape extends AggregateShape> {
     { record, command, key }: { record: IncomingRecord; command: Shape['command']; key: string },
   ): void {
     switch (decision.outcome) {
-      case 'rejected':
-        this.#replies.push({ to: record, reply: decision });
+      case 'rejected': {
+        // A decision may carry more than its rejection, and a reply with more does not fit its schema.
+        const { outcome, code, message, errors } = decision;
+        this.#replies.push({ to: record, reply: { outcome, code, message, ...(errors && { errors }) } });
         break;
+      }
       case 'postponed':
         this.decided.commands.push(this.#again(record, command, key));
         break;

@@ -1,9 +1,9 @@
-// The commands that an aggregate sends in one transaction.
+// The commands that an aggregate sends in one transaction, and its replies to commands that it rejects.
 import { expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type IncomingRecord } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
-import type { AggregateShape } from './aggregate.js';
+import type { AggregateDecision, AggregateShape } from './aggregate.js';
 import type { PartitionScope } from './capability.js';
 import { OpenAggregate } from './open-aggregate.js';
 
@@ -33,6 +33,12 @@ const scope: PartitionScope = {
 
 /** An aggregate that sends two commands for each that it takes. */
 const echoing = (maximumCommands?: number, decided: () => void = () => undefined) =>
+  open(() => {
+    decided();
+    return { outcome: 'unanswered', events: [], commands: [sent, sent] };
+  }, maximumCommands);
+
+const open = (decide: () => AggregateDecision<Echo>, maximumCommands?: number) =>
   new OpenAggregate<Echo>(
     {
       name: 'echo',
@@ -40,10 +46,7 @@ const echoing = (maximumCommands?: number, decided: () => void = () => undefined
       events: { DealLeadRemoved: records.dealLeadRemoved },
       keyOf: () => id,
       initial: () => null,
-      decide: () => {
-        decided();
-        return { outcome: 'unanswered', events: [], commands: [sent, sent] };
-      },
+      decide,
       evolve: () => null,
       stored: {
         collections: [],
@@ -80,4 +83,15 @@ test('a batch that sends more commands than one transaction takes is decided no 
   const aggregate = echoing(5, () => (decided += 1));
   expect(await aggregate.decide(taken(100), taken(100))).toMatchObject({ outcome: 'split' });
   expect(decided).toBe(3);
+});
+
+test('the reply to a rejected command has the rejection and nothing else: it would not fit the schema of replies', async () => {
+  const rejection = {
+    outcome: 'rejected',
+    code: 'lead_not_found',
+    message: 'There is no such lead.',
+  } as const;
+  const decision = await open(() => ({ ...rejection, commands: [] })).decide(taken(1), taken(1));
+  expect(decision).toMatchObject({ replies: [{ reply: rejection }] });
+  expect((decision as { replies: { reply: object }[] }).replies[0]?.reply).toEqual(rejection);
 });

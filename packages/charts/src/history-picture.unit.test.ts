@@ -48,6 +48,7 @@ describe('for readers who hear it, the picture', () => {
     const hours = drawnHistory({ granularity: 'hour', levels: [], level: null }, [1, 1]);
     const told = part(renderScoreHistory(hours, 960), 'desc');
     expect(told).toContain('from 23 October 2026, 00:00 to 23 October 2026, 01:00');
+    expect(told).toContain('2 points were added and 0 taken away.');
     expect(told).not.toContain('level');
   });
 });

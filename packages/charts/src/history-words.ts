@@ -49,7 +49,7 @@ export function movesOf(points: readonly HistoryPoint[]): { added: number; taken
 function movesInWords(points: readonly HistoryPoint[]): string {
   const { added, taken } = movesOf(points);
   if (added === 0 && taken === 0) return 'No points were added or taken away.';
-  return `${countInWords(added, 'point was', 'points were')} added and ${numberInWords(-taken)} taken away.`;
+  return `${countInWords(added, 'point was', 'points were')} added and ${numberInWords(0 - taken)} taken away.`;
 }
 
 function levelsInWords({ level, levels }: DrawnHistory): string {

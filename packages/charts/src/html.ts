@@ -60,7 +60,7 @@ const entities: Record<string, string> = {
 };
 
 /** Control characters, lone surrogates and code points that are not characters are not allowed in a document. */
-const forbidden = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\uFFFE\uFFFF]|\p{Surrogate}/gu; // eslint-disable-line no-control-regex -- the pattern removes them
+const forbidden = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\uFFFE\uFFFF]|\p{Surrogate}/gu; // oxlint-disable-line no-control-regex -- the pattern removes them
 
 function escape(text: string): string {
   return text

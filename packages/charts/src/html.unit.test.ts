@@ -38,7 +38,7 @@ describe('a template', () => {
   test('is read back as the text that was put in', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-        expect(readBack(written(text))).toBe(text.replace(/[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]/g, '\uFFFD')); // eslint-disable-line no-control-regex -- the pattern removes them
+        expect(readBack(written(text))).toBe(text.replace(/[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]/g, '\uFFFD')); // oxlint-disable-line no-control-regex -- the pattern removes them
       }),
     );
   });

@@ -1,5 +1,11 @@
 // The client of the API with the command line's settings.
-import { createClient, type Client, type ClientOptions } from '@lead-scoring/client';
+import {
+  createClient,
+  RequestFailed,
+  ServiceUnreachable,
+  type Client,
+  type ClientOptions,
+} from '@lead-scoring/client';
 import type { Settings } from './settings.js';
 
 type Access = Pick<Settings, 'apiUrl' | 'token' | 'ouId'>;
@@ -15,4 +21,13 @@ export function clientOf({ apiUrl, token, ouId }: Access, retries?: ClientOption
     ...(token !== undefined && { token }),
     ...(ouId !== undefined && { ouId }),
   });
+}
+
+/** Tries of an answer or an upload of any size without progress in between, and the wait after each. */
+export const longTries = { most: 6, waitMs: (tried: number) => 500 * 2 ** tried };
+
+/** Whether a further try may have a better end. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof RequestFailed) return error.status === 429 || error.status >= 500;
+  return error instanceof ServiceUnreachable;
 }

@@ -1,6 +1,7 @@
 // The flags of all commands, and the types that the declarations of commands share.
 import type { Readable } from 'node:stream';
 import type { AclsFlags } from './acls-command.js';
+import type { ChallengerFlags } from './challenger-commands.js';
 import type { ExportFlags } from './export-command.js';
 import type { HistoryFlags } from './history-command.js';
 import type { IngestFlags } from './ingest-command.js';
@@ -24,6 +25,7 @@ export type Flags = GlobalFlags &
   RescoreFlags &
   BackfillFlags &
   SuggestFlags &
+  ChallengerFlags &
   ResetFlags &
   ExplainFlags &
   HistoryFlags &

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import {
   checkSchemaRegistry,
+  erasureState,
   listDeadLetters,
   listLag,
   listReplication,
@@ -164,6 +165,7 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
   if (settings.schemaRegistryUrl === undefined) return { lags, findings };
   try {
     await withEventLog(settings, async (log) => {
+      findings.push(...(await erasureFindings(log)));
       findings.push(...replicationFindings(await listReplication(log)));
       for (const service of serviceNames) {
         const found = await listLag(log, service);
@@ -205,6 +207,33 @@ async function rebuildFindings(settings: Settings, log: EventLog, service: Servi
   } catch {
     // The finding on MongoDB says why.
     return [];
+  }
+}
+
+/** An erasure that is under way or has to be finished; nothing where there is none. */
+async function erasureFindings(log: EventLog): Promise<Finding[]> {
+  const what = 'erasure from the log';
+  switch (await erasureState(log)) {
+    case 'none':
+      return [];
+    case 'running':
+      return [
+        {
+          what,
+          state: 'warning',
+          detail: 'is running: no service starts before it has ended',
+          remedy: 'wait for `lead-scoring erase`, then start the services',
+        },
+      ];
+    case 'unfinished':
+      return [
+        {
+          what,
+          state: 'failed',
+          detail: 'was interrupted: a topic may be incomplete, and no service starts',
+          remedy: 'run `lead-scoring erase` again, to its end; docs/runbooks/erasure.md',
+        },
+      ];
   }
 }
 

@@ -40,7 +40,10 @@ export function declareIngest(program: Command, { command, output, stdin }: Comm
       '--init-mapping [new-file]',
       'CSV: propose a mapping from the header and the values, and send nothing; to standard output or a new file',
     )
-    .option('--history', 'send to POST /import: events of any age, no trigger fires')
+    .option(
+      '--history',
+      'one upload to POST /import, of any size: events of any age, no trigger fires; the same file again counts once',
+    )
     .option('--batch <events>', 'events a request, at most 5000 (default 1000)')
     .option('--concurrency <requests>', 'requests at a time (default 2)')
     .option(

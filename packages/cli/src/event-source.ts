@@ -8,6 +8,7 @@ import { eventsOfCsvRows, eventsOfJson } from '@lead-scoring/contracts';
 import { parse } from 'csv-parse';
 import { emptyTimeRemedy, ignoredNames, mapperOf, type CsvMapping } from './csv-mapping.js';
 import { CommandFailed, exitCodes } from './errors.js';
+import { SourceLines } from './source-lines.js';
 
 export type EventFormat = 'json' | 'ndjson' | 'csv';
 
@@ -18,11 +19,13 @@ export interface EventSource {
   bytes: number;
   /** Bytes read so far. */
   bytesRead: () => number;
-  /** Rows that could not be turned into events. */
+  /** The first rows that could not be turned into events. */
   problems: { line: number; message: string }[];
+  /** Number of all of them. */
+  problemCount: () => number;
   /** Notes for a person about the columns, available once the header was read. */
   notices: string[];
-  /** The line of the event with this index, once it was read; null for formats without lines. */
+  /** The line of the event with this index, once it was read; null where it is not known, as in formats without lines. */
   lineOf: (index: number) => number | null;
 }
 
@@ -51,16 +54,17 @@ export async function openEvents(
   input.on('error', (error: Error) => text.destroy(error));
   input.pipe(text);
   const format = options.format ?? formatOf(file) ?? (await guessFormat(text));
-  const problems: EventSource['problems'] = [];
+  const problems = new RowProblems();
   const notices: string[] = [];
-  const lines: number[] = [];
+  const lines = new SourceLines();
   return {
     format,
     bytes,
     bytesRead: () => bytesRead,
-    problems,
+    problems: problems.first,
+    problemCount: () => problems.count,
     notices,
-    lineOf: (index) => lines[index] ?? null,
+    lineOf: (index) => lines.of(index),
     events:
       format === 'csv'
         ? csvEvents(text, options, { problems, notices, lines })
@@ -68,6 +72,19 @@ export async function openEvents(
           ? ndjsonEvents(text, lines)
           : jsonEvents(text),
   };
+}
+
+/** Problems that are kept to be shown. */
+const maximumProblems = 10_000;
+
+class RowProblems {
+  readonly first: EventSource['problems'] = [];
+  count = 0;
+
+  add(line: number, message: string): void {
+    this.count += 1;
+    if (this.first.length < maximumProblems) this.first.push({ line, message });
+  }
 }
 
 function formatOf(file: string): EventFormat | null {
@@ -118,12 +135,12 @@ async function* jsonEvents(input: Readable): AsyncGenerator<EventToSend> {
   }
 }
 
-async function* ndjsonEvents(input: Readable, lines: number[]): AsyncGenerator<EventToSend> {
+async function* ndjsonEvents(input: Readable, lines: SourceLines): AsyncGenerator<EventToSend> {
   let number = 0;
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     number += 1;
     if (line.trim() === '') continue;
-    lines.push(number);
+    lines.add(number);
     yield parseJson(line, `Line ${number}`) as EventToSend;
   }
 }
@@ -131,7 +148,7 @@ async function* ndjsonEvents(input: Readable, lines: number[]): AsyncGenerator<E
 async function* csvEvents(
   input: Readable,
   { mapping, allowsEmptyTimestamp = false }: CsvOptions,
-  { problems, notices, lines }: Pick<EventSource, 'problems' | 'notices'> & { lines: number[] },
+  { problems, notices, lines }: { problems: RowProblems; notices: string[]; lines: SourceLines },
 ): AsyncGenerator<EventToSend> {
   let toEvents: ((row: readonly string[]) => { events: EventToSend[]; problem?: string }) | null = null;
   try {
@@ -146,9 +163,9 @@ async function* csvEvents(
         continue;
       }
       const { events, problem } = toEvents(record);
-      if (problem !== undefined) problems.push({ line: info.lines, message: problem });
+      if (problem !== undefined) problems.add(info.lines, problem);
       for (const event of events) {
-        lines.push(info.lines);
+        lines.add(info.lines);
         yield event;
       }
     }

@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import { RequestFailed, ServiceUnreachable, type Client } from '@lead-scoring/client';
-import { clientOf, promptRetries } from './api-client.js';
+import type { Client } from '@lead-scoring/client';
+import { clientOf, longTries, mayPass, promptRetries } from './api-client.js';
 import { CommandFailed, exitCodes, failureOf } from './errors.js';
 import { leadIdFrom } from './leads-commands.js';
 import { progressBar, type Output, type Progress } from './output.js';
@@ -20,9 +20,6 @@ export interface ExportFlags {
   as?: ExportFormat;
   resume?: boolean;
 }
-
-/** Tries without a further line in between, and the wait before the second; it doubles with each. */
-const tries = { most: 6, firstWaitMs: 500 };
 
 interface Filters {
   event_type?: string;
@@ -181,16 +178,10 @@ async function download(
     } catch (error) {
       signal.throwIfAborted();
       if (at.lines > before) tried = 0;
-      if (tried >= tries.most || !mayPass(error)) throw withAdvice(error);
-      await wait(tries.firstWaitMs * 2 ** tried, undefined, { signal });
+      if (tried >= longTries.most || !mayPass(error)) throw withAdvice(error);
+      await wait(longTries.waitMs(tried), undefined, { signal });
     }
   }
-}
-
-/** Whether a further try may have a better end. */
-function mayPass(error: unknown): boolean {
-  if (error instanceof RequestFailed) return error.status === 429 || error.status >= 500;
-  return error instanceof ServiceUnreachable;
 }
 
 function withAdvice(error: unknown): unknown {

@@ -1,9 +1,10 @@
 // `lead-scoring ingest`: sends a file of events.
 import type { Readable } from 'node:stream';
-import { IngestFailed, RequestFailed, type Client } from '@lead-scoring/client';
+import { IngestFailed, RequestFailed, type Client, type IngestResult } from '@lead-scoring/client';
 import { clientOf } from './api-client.js';
 import { CommandFailed, exitCodes, failureOf } from './errors.js';
 import { openEvents, type EventFormat, type EventSource } from './event-source.js';
+import { remedyOf, sendHistory, type HistoryToSend, type SentHistory } from './import-history.js';
 import { countRepeats, report } from './ingest-report.js';
 import { initMapping } from './init-mapping.js';
 import { mappingOf, type MappingFlags } from './mapping-flags.js';
@@ -33,12 +34,13 @@ export async function ingest(
   if (flags.initMapping !== undefined)
     return initMapping(file, flags.initMapping === true ? null : flags.initMapping, output, stdin);
   const mapping = await mappingOf(flags);
-  const source = await openEvents(file, {
+  const reading = {
     ...(flags.format && { format: flags.format }),
     ...(mapping && { mapping }),
     allowsEmptyTimestamp: flags.emptyTimestamp === 'now',
-    stdin,
-  });
+  };
+  const open = () => openEvents(file, { ...reading, stdin });
+  const source = await open();
   if (mapping && source.format !== 'csv')
     throw new CommandFailed(
       `A mapping is for CSV, and this is ${source.format}. Leave the mapping out, or add --format csv.`,
@@ -48,42 +50,61 @@ export async function ingest(
   const client = clientOf(settings);
   const started = Date.now();
   let retries = 0;
-  const result = await send(client, source, flags, { output, onRetry: () => (retries += 1) });
+  const onRetry = () => (retries += 1);
+  const sent =
+    flags.history === true
+      ? await sendAsHistory(
+          client,
+          { file, source, reopen: open, run: flags.run, reading: [settings.ouId, reading] },
+          flags,
+          { output, onRetry },
+        )
+      : { source, result: await sendInBatches(client, source, flags, { output, onRetry }) };
   const seconds = (Date.now() - started) / 1_000;
-  const repeats = await countRepeats(client, result);
-  return report({ result, repeats, source, retries, seconds }, output, flags.json === true);
+  const repeats = await countRepeats(client, sent.result);
+  return report({ ...sent, repeats, retries, seconds }, output, flags.json === true);
 }
 
-async function send(
+interface Sending {
+  output: Output;
+  onRetry: () => void;
+}
+
+async function sendAsHistory(
+  client: Client,
+  history: HistoryToSend,
+  { batch, concurrency }: IngestFlags,
+  sending: Sending,
+): Promise<SentHistory> {
+  if (batch !== undefined || concurrency !== undefined)
+    throw new CommandFailed('--history is one upload: leave out --batch and --concurrency.', exitCodes.usage);
+  const remedy = remedyOf(history.file !== '-' || history.run !== undefined);
+  return untilInterrupted(remedy, (signal) => sendHistory(client, history, { ...sending, signal }));
+}
+
+async function sendInBatches(
   client: Client,
   source: EventSource,
-  { batch, concurrency, history, run }: IngestFlags,
-  { output, onRetry }: { output: Output; onRetry: () => void },
-): ReturnType<Client['ingest']> {
+  { batch, concurrency, run }: IngestFlags,
+  { output, onRetry }: Sending,
+): Promise<IngestResult> {
   const bar = progressBar(output, source.bytes, 'events');
-  const stop = new AbortController();
-  const interrupt = () => {
-    stop.abort(
-      new CommandFailed(
-        'Interrupted. The acknowledged events are stored. The file can be sent again without counting them twice if the events have an event_id, or the run had a name (--run).',
-        exitCodes.incomplete,
-      ),
-    );
-  };
-  process.once('SIGINT', interrupt);
+  const remedy =
+    'The acknowledged events are stored. The file can be sent again without counting them twice if the events have an event_id, or the run had a name (--run).';
   try {
-    return await client.ingest(source.events, {
-      partial: true,
-      batchSize: wholeNumber('--batch', batch ?? '1000', 1, 5_000),
-      concurrency: wholeNumber('--concurrency', concurrency ?? '2', 1, 32),
-      history: history === true,
-      signal: stop.signal,
-      ...(run !== undefined && { idempotencyKey: (number: number) => `${run}-${number}` }),
-      onBatch: ({ accepted, rejected }) => {
-        bar.update(source.bytesRead(), accepted + rejected);
-      },
-      onRetry,
-    });
+    return await untilInterrupted(remedy, (signal) =>
+      client.ingest(source.events, {
+        partial: true,
+        batchSize: wholeNumber('--batch', batch ?? '1000', 1, 5_000),
+        concurrency: wholeNumber('--concurrency', concurrency ?? '2', 1, 32),
+        signal,
+        ...(run !== undefined && { idempotencyKey: (number: number) => `${run}-${number}` }),
+        onBatch: ({ accepted, rejected }) => {
+          bar.update(source.bytesRead(), accepted + rejected);
+        },
+        onRetry,
+      }),
+    );
   } catch (error) {
     const line = isAboutEvents(error) ? source.lineOf(error.firstIndex) : null;
     if (line === null) throw error;
@@ -93,6 +114,22 @@ async function send(
     });
   } finally {
     bar.stop();
+  }
+}
+
+/** @throws CommandFailed with the remedy when the command is interrupted (Ctrl-C) */
+async function untilInterrupted<Result>(
+  remedy: string,
+  send: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const stop = new AbortController();
+  const interrupt = () => {
+    stop.abort(new CommandFailed(`Interrupted. ${remedy}`, exitCodes.incomplete));
+  };
+  process.once('SIGINT', interrupt);
+  try {
+    return await send(stop.signal);
+  } finally {
     process.off('SIGINT', interrupt);
   }
 }

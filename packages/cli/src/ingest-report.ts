@@ -1,5 +1,11 @@
 // The report on a sent file: how many events were new, which were rejected, and why.
-import { RequestFailed, ServiceUnreachable, type Client, type IngestResult } from '@lead-scoring/client';
+import {
+  RequestFailed,
+  ServiceUnreachable,
+  type Client,
+  type ImportResult,
+  type IngestResult,
+} from '@lead-scoring/client';
 import { routeDeclarations } from '@lead-scoring/contracts';
 import { exitCodes } from './errors.js';
 import type { EventSource } from './event-source.js';
@@ -46,7 +52,7 @@ export async function countRepeats(
 }
 
 interface Sent {
-  result: IngestResult;
+  result: IngestResult | ImportResult;
   repeats: Awaited<ReturnType<typeof countRepeats>>;
   source: EventSource;
   retries: number;
@@ -59,27 +65,10 @@ export function report(
   output: Output,
   asJson: boolean,
 ): number {
-  const refused = result.rejected.length + source.problems.length;
+  const refused = ('failed' in result ? result.failed : result.rejected.length) + source.problemCount();
   const exitCode = refused > 0 ? exitCodes.incomplete : exitCodes.done;
   if (asJson) {
-    const { accepted, position } = result;
-    const rejected = result.rejected.map((one) => {
-      const line = source.lineOf(one.index);
-      return line === null ? one : { line, ...one };
-    });
-    const counted =
-      repeats.count === null
-        ? {}
-        : {
-            new: accepted - repeats.count,
-            repeats: repeats.count,
-            differing: repeats.differing,
-            aliases_refused: repeats.aliasesRefused,
-          };
-    const unreadable = source.problems;
-    output.write(
-      `${JSON.stringify({ accepted, ...counted, rejected, position, unreadable, notices: source.notices, retries, seconds })}\n`,
-    );
+    output.write(`${JSON.stringify(jsonReport({ result, repeats, source, retries, seconds }))}\n`);
     return exitCode;
   }
   const rate = Math.round(result.accepted / Math.max(seconds, 0.001));
@@ -90,6 +79,7 @@ export function report(
   output.write(
     `${formatCount(result.accepted)} events accepted in ${duration(seconds)} (${formatCount(rate)}/s)${counted}\n`,
   );
+  if ('job' in result) output.note(`The import is job ${result.job}.\n`);
   if (repeats.count === null)
     output.note(`The number of repeats among them is not known yet: ${plain(repeats.why)}\n`);
   if (repeats.count !== null && repeats.differing > 0)
@@ -110,9 +100,29 @@ export function report(
     output.note(`${line === null ? `event ${index + 1}` : `line ${line}`}: ${reasons}\n`);
   }
   if (refused > 0)
-    output.note(`${refused} rejected${refused > maximumShown ? '; --json lists all of them' : ''}.
+    output.note(`${refused} rejected${refused > maximumShown ? '; --json lists more of them' : ''}.
 `);
   return exitCode;
+}
+
+function jsonReport({ result, repeats, source, retries, seconds }: Sent): object {
+  const { accepted, position } = result;
+  const ofImport = 'failed' in result ? { job: result.job, failed: result.failed } : {};
+  const rejected = result.rejected.map((one) => {
+    const line = source.lineOf(one.index);
+    return line === null ? one : { line, ...one };
+  });
+  const counted =
+    repeats.count === null
+      ? {}
+      : {
+          new: accepted - repeats.count,
+          repeats: repeats.count,
+          differing: repeats.differing,
+          aliases_refused: repeats.aliasesRefused,
+        };
+  const { problems: unreadable, notices } = source;
+  return { accepted, ...counted, ...ofImport, rejected, position, unreadable, notices, retries, seconds };
 }
 
 function formatCount(count: number): string {

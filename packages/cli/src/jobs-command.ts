@@ -32,6 +32,10 @@ export async function jobs(flags: JobsFlags, settings: Settings, output: Output)
     output.write(`${JSON.stringify(answer, null, 2)}\n`);
     return exitCodes.done;
   }
+  if (answer.unavailable)
+    output.note(
+      `Jobs of ${answer.unavailable.join(' and ')} are missing: the service does not answer. \`lead-scoring doctor\` shows the state of the services.\n`,
+    );
   if (answer.total === 0) {
     output.write('No jobs.\n');
     return exitCodes.done;

@@ -41,7 +41,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
 
 /** Removes control characters: values come from other people and must not control the terminal. */
 export function plain(text: string): string {
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
 }
 

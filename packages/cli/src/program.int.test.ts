@@ -45,7 +45,7 @@ beforeEach(async () => {
         method: req.method ?? '',
         url: req.url ?? '',
         headers: req.headers,
-        body: text === '' ? null : (JSON.parse(text) as unknown),
+        body: bodyOf(req.headers['content-type'] ?? '', text),
       };
       seen.push(request);
       const { status = 200, body, headers } = answer(request);
@@ -66,6 +66,15 @@ afterEach(() => {
   server.closeAllConnections();
   server.close();
 });
+
+function bodyOf(type: string, text: string): unknown {
+  if (text === '') return null;
+  if (!type.startsWith('application/x-ndjson')) return JSON.parse(text) as unknown;
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+}
 
 async function command(
   words: string[],
@@ -133,30 +142,110 @@ describe('ingest', () => {
     expect([result.exitCode, seen[0]?.body]).toEqual([exitCodes.done, [visit]]);
   });
 
-  test('sends history with the columns that flags name, under the keys of a named run', async () => {
-    answer = taking;
-    const path = file(
-      'history.csv',
-      '\ufeffE-mail,When,Times,Page\nada@example.com,2020-01-01T00:00:00Z,2,/pricing\n',
-    );
-    const flags = [
-      '--alias-column',
-      'E-mail',
-      '--event-type',
-      'Page View',
-      '--timestamp-column',
-      'When',
-      '--repeat-column',
-      'Times',
-    ];
-    const result = await command(['ingest', path, ...flags, '--history', '--run', 'march']);
-    expect(result.exitCode).toBe(exitCodes.done);
-    const event = { ...visit, timestamp: '2020-01-01T00:00:00Z', metadata: { page: '/pricing' } };
-    expect(seen[0]).toMatchObject({ url: '/import?partial=true', headers: { 'idempotency-key': 'march-0' } });
-    expect(seen[0]?.body).toEqual([
-      { ...event, event_id: 'page_view-1' },
-      { ...event, event_id: 'page_view-2' },
-    ]);
+  describe('of history', () => {
+    const path = () =>
+      file('history.csv', '\ufeffE-mail,When,Times,Page\nada@example.com,2020-01-01T00:00:00Z,2,/pricing\n');
+    const columns = ['--alias-column', 'E-mail', '--event-type', 'Page View', '--timestamp-column', 'When'];
+    const flags = [...columns, '--repeat-column', 'Times', '--history'];
+    const importing =
+      (more: object = {}) =>
+      (request: ReceivedRequest) =>
+        request.method === 'GET'
+          ? taking(request)
+          : {
+              status: 202,
+              body: {
+                accepted: (request.body as unknown[]).length,
+                rejected: [],
+                failed: 0,
+                job_id: `ingest-${leadId}`,
+                batch_id: leadId,
+                position: '0-1',
+                ...more,
+              },
+            };
+    const keys = () =>
+      seen.filter(({ method }) => method === 'POST').map(({ headers }) => headers['idempotency-key']);
+
+    test('is one upload, with the columns that flags name, under the name of the run', async () => {
+      answer = importing();
+      const result = await command(['ingest', path(), ...flags, '--run', 'march']);
+      expect([result.exitCode, result.noted]).toEqual([
+        exitCodes.done,
+        `The import is job ingest-${leadId}.\n`,
+      ]);
+      expect(result.written).toMatch(/^2 events accepted .*: 2 new, 0 repeats\n$/);
+      const event = { ...visit, timestamp: '2020-01-01T00:00:00Z', metadata: { page: '/pricing' } };
+      expect(seen[0]).toMatchObject({ url: '/import?partial=true', headers: { 'idempotency-key': 'march' } });
+      expect(seen[0]?.body).toEqual([
+        { ...event, event_id: 'page_view-1' },
+        { ...event, event_id: 'page_view-2' },
+      ]);
+    });
+
+    test('has one key for one content read in one way in one unit, and a random one for standard input', async () => {
+      answer = importing();
+      await command(['ingest', path(), ...flags]);
+      await command(['ingest', path(), ...flags]);
+      await command(['ingest', path(), ...columns, '--history']);
+      await command(['ingest', path(), ...flags, '--ou', leadId]);
+      for (let n = 0; n < 2; n += 1)
+        await command(['ingest', '-', '--history'], { stdin: JSON.stringify(visit) });
+      const [first, again, ...others] = keys();
+      expect(again).toBe(first);
+      expect(new Set([first, ...others]).size).toBe(5);
+    });
+
+    test('names the lines of invalid events and counts all of them', async () => {
+      const rejected = [{ index: 1, errors: [{ path: 'alias', message: 'is wrong' }] }];
+      answer = importing({ accepted: 1, rejected, failed: 7_000 });
+      const lines = file('h.ndjson', `${JSON.stringify(visit)}\n\n${JSON.stringify(visit)}\n`);
+      const { noted, exitCode } = await command(['ingest', lines, '--history']);
+      expect(exitCode).toBe(exitCodes.incomplete);
+      expect(noted).toMatch(/line 3: alias is wrong\n7000 rejected/);
+      const { written } = await command(['--json', 'ingest', lines, '--history']);
+      expect(JSON.parse(written)).toMatchObject({
+        job: `ingest-${leadId}`,
+        failed: 7_000,
+        rejected: [{ line: 3, index: 1 }],
+      });
+    });
+
+    test('is sent again from the beginning under its key when the connection breaks', async () => {
+      let tried = 0;
+      answer = (request) => {
+        if (request.method === 'POST') tried += 1;
+        return tried < 3 && request.method === 'POST'
+          ? { body: '!', headers: { 'content-type': 'text/plain' } }
+          : importing()(request);
+      };
+      const result = await command(['ingest', path(), ...flags]);
+      expect(result.written).toContain('2 events accepted');
+      expect(result.noted).toContain('2 requests had to be sent again.');
+      expect(keys()).toEqual([keys()[0], keys()[0], keys()[0]]);
+      expect(sentEvents()[2]).toEqual(sentEvents()[0]);
+    });
+
+    test('from standard input has one try, and a failure says how to send it again', async () => {
+      answer = () => problem(503, 'log_unavailable');
+      const result = await command(['ingest', '-', '--history'], { stdin: JSON.stringify(visit) });
+      expect([result.exitCode, seen.length]).toEqual([exitCodes.unavailable, 1]);
+      expect(result.noted).toContain('--run');
+    });
+
+    test('of another content under the name of a run is refused with the remedy', async () => {
+      answer = () => problem(422, 'idempotency_key_reused');
+      const result = await command(['ingest', path(), ...flags, '--run', 'march']);
+      expect([result.exitCode, result.noted]).toEqual([
+        exitCodes.data,
+        expect.stringContaining('a name of its own'),
+      ]);
+    });
+
+    test('has no batches', async () => {
+      const result = await command(['ingest', path(), ...flags, '--batch', '10']);
+      expect([result.exitCode, seen]).toEqual([exitCodes.usage, []]);
+    });
   });
 
   test('with --dry-run writes the events and sends nothing', async () => {
@@ -475,6 +564,15 @@ describe('jobs', () => {
     expect(JSON.parse((await command(['--json', 'jobs'])).written)).toMatchObject({ total: 2 });
   });
 
+  test('of a service that does not answer are said to be missing', async () => {
+    answer = () => ({ body: { ...listOf(job).body, unavailable: ['scoring'] } });
+    const { exitCode, noted } = await command(['jobs']);
+    expect([exitCode, noted]).toEqual([
+      exitCodes.done,
+      expect.stringContaining('Jobs of scoring are missing'),
+    ]);
+  });
+
   test('that do not exist are said so; an unknown status is wrong usage', async () => {
     answer = () => listOf();
     expect(await command(['jobs'])).toMatchObject({ exitCode: exitCodes.done, written: 'No jobs.\n' });
@@ -634,6 +732,60 @@ describe('backfill accounts', () => {
   });
 });
 
+describe('backfill event-types', () => {
+  const differing = {
+    ...{ event_type: 'Page View', events_before: 77, events_after: 3 },
+    ...{ counts: true, times: false, properties: true },
+  };
+  const result = { dry_run: true, differing: [differing], has_more: true, list_differed: true };
+  test('says what differed, and asks for a dry run', async () => {
+    startingJob([running, { ...completed, result }], () => null);
+    const { exitCode, written } = await command(['backfill', 'event-types', '--dry-run']);
+    expect([exitCode, posted()]).toEqual([exitCodes.done, ['/backfill/event-types?dry_run=true']]);
+    expect(written).toMatch(
+      /Page View +77 +3 +counts, properties\nMore types differed\.\n.*Nothing was changed/s,
+    );
+  });
+
+  test('says so when nothing did', async () => {
+    const same = { dry_run: false, differing: [], has_more: false, list_differed: false };
+    startingJob([{ ...completed, result: same }], () => null);
+    const { written } = await command(['backfill', 'event-types']);
+    expect(written).toBe('Nothing differs from a fresh count.\n');
+  });
+});
+
+describe('backfill levels', () => {
+  const nobody = { entering: 0, moving: 0, leaving: 0, unchanged: 0, levels: [] };
+  const hot = { id: '5a4b7c1e-0000-4000-8000-000000000001', name: 'Hot', leads: 1_200, told: 0 };
+  const engagement = { ...nobody, entering: 1_200, unchanged: 7, levels: [hot] };
+  const result = { dry_run: true, engagement, profile: nobody };
+
+  test('waits for its job, and says of how many leads the level would be told', async () => {
+    startingJob([running, { ...completed, result }], () => null);
+    const { exitCode, written } = await command(['backfill', 'levels', '--dry-run']);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(posted()).toEqual(['/backfill/levels?dry_run=true']);
+    expect(written.split('\n')).toEqual([
+      'By engagement score, 1,200 leads come into a level, 0 into another one, 0 leave theirs, and of 7 the level was told.',
+      'LEVEL  TOLD  LEADS',
+      'Hot       0  1,200',
+      'By profile score, 0 leads come into a level, 0 into another one, 0 leave theirs, and of 0 the level was told.',
+      'Nothing was told.',
+      '',
+    ]);
+  });
+
+  test('says why a job that has failed did', async () => {
+    startingJob([failed], () => null);
+    expect(await command(['backfill', 'levels'])).toMatchObject({
+      exitCode: exitCodes.incomplete,
+      noted: expect.stringContaining('The job is failed: Step 1 failed.'),
+    });
+    expect(posted()).toEqual(['/backfill/levels?dry_run=false']);
+  });
+});
+
 describe('what-if', () => {
   const side = {
     distribution: [],
@@ -665,6 +817,7 @@ describe('what-if', () => {
         ],
       },
     ],
+    triggers: [{ id: leadId, name: 'Hot\u001b[31m lead', kind: 'milestone', live: 1_200, draft: 3 }],
   };
   const form = `# what if pricing counted more
 changes:
@@ -704,17 +857,22 @@ lift of the best tenth            1.50                    3.00
 leads with 20 points or more      1,100                   0
 precision with 20 points or more  12.5 %                  none
 recall with 20 points or more     100 %                   0 %
+
+TRIGGER        KIND        LIVE  DRAFT
+Hot [31m lead  milestone  1,200      3
 `);
   });
 
   test('without an outcome it has no figures about one; where all leads are of one kind there is no AUC', async () => {
     const bare = { distribution: [], levels: [] };
-    startingJob([{ ...completed, result: { ...result, movers: [], live: bare, draft: bare } }]);
+    startingJob([{ ...completed, result: { ...result, movers: [], triggers: [], live: bare, draft: bare } }]);
     const { written } = await command(['what-if', '-'], { stdin: '{"changes":[]}' });
     expect(seen[0]?.body).toEqual({ changes: [] });
     expect(written.split('\n')).toHaveLength(2);
     const oneKind = { ...bare, auc: null, auc_interval: null, lift_top_decile: null };
-    startingJob([{ ...completed, result: { ...result, movers: [], live: oneKind, draft: oneKind } }]);
+    startingJob([
+      { ...completed, result: { ...result, movers: [], triggers: [], live: oneKind, draft: oneKind } },
+    ]);
     const judged = (await command(['what-if', '-'], { stdin: '{"changes":[]}' })).written;
     expect(judged).toMatch(/AUC \(95 % interval\) +none +none\nlift of the best tenth +none +none\n$/);
   });
@@ -771,6 +929,74 @@ recall with 20 points or more     100 %                   0 %
     expect(await command(['what-if', 'apply', jobId])).toMatchObject({
       exitCode: exitCodes.data,
       noted: expect.stringContaining('It is not so.'),
+    });
+  });
+
+  describe('challenger', () => {
+    const challenger = {
+      ...{ id: leadId, name: 'Pricing\u001b[31m', started_at: '2026-01-01T00:00:00.000Z' },
+      ...{ score_type: 'engagement', configuration_version: 7, overtaken: false },
+      as_of: '2026-02-01T00:00:00.000Z',
+    };
+    const changes = {
+      ...{ id: leadId, dry_run: false, version: 8, total: 1 },
+      sections: [{ section: 'engagement_rulesets', added: 1, changed: 0, removed: 0 }],
+      changes: [{ section: 'engagement_rulesets', kind: 'rule', action: 'add', name: 'Pricing' }],
+    };
+
+    test('start sends the file with the given name, and says how to see the figures', async () => {
+      answer = () => ({ status: 201, body: { ...challenger, as_of: null } });
+      const { exitCode, written } = await command([
+        ...['challenger', 'start', '--name', 'Shadow'],
+        file('draft.yaml', form),
+      ]);
+      expect(exitCode).toBe(exitCodes.done);
+      expect(seen[0]).toMatchObject({
+        url: '/scoring/challengers',
+        body: { name: 'Shadow', outcome: { event_type: 'Deal Won' } },
+      });
+      expect(written).toContain(`challenger show ${leadId}`);
+      answer = () => problem(409, 'limit_reached');
+      const refused = await command(['challenger', 'start', file('draft.yaml', form)]);
+      expect(refused.exitCode).toBe(exitCodes.data);
+    });
+
+    test('list and show say what runs, up to when, and the figures of a what-if', async () => {
+      answer = () => ({ body: { data: [challenger] } });
+      const listed = await command(['challenger', 'list']);
+      expect(listed.written).toContain(`${leadId}  Pricing [31m  2026-01-01`);
+      answer = () => ({ body: { data: [] } });
+      expect((await command(['challenger', 'list'])).noted).toContain('No challenger runs.');
+      answer = () => ({ body: { ...challenger, changes: [], figures: result } });
+      const shown = await command(['challenger', 'show', leadId]);
+      expect(shown.written).toContain('Of 1,200 leads 2 would rise, 1 fall and 1,197 stay');
+      expect(shown.noted).toContain(`challenger apply ${leadId}`);
+      expect(JSON.parse((await command(['--json', 'challenger', 'show', leadId])).written)).toMatchObject({
+        figures: { leads: 1_200 },
+      });
+      answer = () => ({ body: { ...challenger, as_of: null, changes: [], figures: null } });
+      expect((await command(['challenger', 'show', leadId])).noted).toContain('no figures yet');
+    });
+
+    test('apply says what changes, as a dry run first, and end ends it', async () => {
+      answer = () => ({ body: { ...changes, dry_run: true } });
+      const dry = await command(['challenger', 'apply', leadId, '--dry-run']);
+      expect(dry.exitCode).toBe(exitCodes.incomplete);
+      expect(dry.written).toContain('engagement_rulesets: 1 added');
+      answer = () => ({ body: changes });
+      const applied = await command(['challenger', 'apply', leadId]);
+      expect([applied.exitCode, posted()]).toEqual([
+        exitCodes.done,
+        [
+          `/scoring/challengers/${leadId}/apply?dry_run=true`,
+          `/scoring/challengers/${leadId}/apply?dry_run=false`,
+        ],
+      ]);
+      expect(applied.noted).toContain('the configuration has version 8');
+      answer = () => ({ status: 204, body: undefined });
+      expect((await command(['challenger', 'end', leadId])).exitCode).toBe(exitCodes.done);
+      answer = () => problem(404, 'challenger_not_found');
+      expect((await command(['challenger', 'end', leadId])).exitCode).toBe(exitCodes.data);
     });
   });
 });

@@ -5,6 +5,7 @@ import { acls } from './acls-command.js';
 import { doctor } from './doctor-command.js';
 import { exitCodes, failureOf, withOrgUnitSource } from './errors.js';
 import type { Action, CommandContext, Flags } from './command-context.js';
+import { erase } from './erase-command.js';
 import { declareExport, declareIngest } from './event-commands.js';
 import { history } from './history-command.js';
 import { declareJobs } from './job-commands.js';
@@ -79,6 +80,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
   declareRules(program, context);
   declareUnits(program, context);
   declareLog(program, context);
+  declareErase(program, context);
   declareDeadLetters(program, context);
   declarePositions(program, context);
   declareSecrets(program, context);
@@ -177,6 +179,18 @@ function declareLog(program: Command, { command, output }: CommandContext): void
     .action(
       command((flags, settings, [service = '']) => rebuild(serviceNamed(service), flags, settings, output)),
     );
+}
+
+/** `erase`: the log without what was deleted. */
+function declareErase(program: Command, { command, output }: CommandContext): void {
+  program
+    .command('erase')
+    .description(
+      'Erase from the log what is about deleted leads and ended organizational units, while the services are stopped: docs/runbooks/erasure.md',
+    )
+    .option('--dry-run', 'only count the records; the services may run')
+    .option('--dead-letters', 'also delete all dead letters, whatever they are about')
+    .action(command((flags, settings) => erase(flags, settings, output)));
 }
 
 /** `dead-letters`: the records that a service could not process. */

@@ -29,16 +29,17 @@ export async function whatIf(
   const result = await resultOfJob(client, { id, work: 'replays the history', part: 'draft' }, flags, output);
   if (!result) return exitCodes.incomplete;
   if (flags.json === true) return exitCodes.done;
-  output.write(summary(result));
+  output.write(whatIfSummary(result));
   if (!result.overtaken) output.note(`To make the draft live: what-if apply ${id}\n`);
   return exitCodes.done;
 }
 
-function summary(result: Result): string {
+/** A what-if as text: the leads that would move, with the reasons; how well each side finds the outcome; the triggers that would have fired. */
+export function whatIfSummary(result: Result): string {
   const overtaken = result.overtaken
     ? 'The rules have changed since: this is about those of before, and the draft cannot be applied.'
     : null;
-  return `${comparedLeads(result, ['live', 'draft'], { overtaken })}\n${outcomeTable(result)}`;
+  return `${comparedLeads(result, ['live', 'draft'], { overtaken })}\n${outcomeTable(result)}${triggerTable(result)}`;
 }
 
 /** How well each side finds the leads with the outcome; empty without an outcome. */
@@ -55,6 +56,20 @@ function outcomeTable({ live, draft }: Result): string {
   ]);
   return `\n${outcome}\n`;
 }
+
+/** How often each trigger fires on both sides; empty without triggers. */
+function triggerTable({ triggers }: Result): string {
+  if (triggers.length === 0) return '';
+  const fired = table(triggers.slice(0, shownTriggers), [
+    { title: 'TRIGGER', value: ({ name }) => name },
+    { title: 'KIND', value: ({ kind }) => kind },
+    { title: 'LIVE', value: ({ live }) => count(live), align: 'right' },
+    { title: 'DRAFT', value: ({ draft }) => count(draft), align: 'right' },
+  ]);
+  return `\n${fired}\n`;
+}
+
+const shownTriggers = 20;
 
 type Side = Result['live'];
 

@@ -1,8 +1,8 @@
 // The client against a real HTTP server in this process that fails in various ways.
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createClient, IngestFailed, RequestFailed, ServiceUnreachable, type EventToSend } from './index.js';
 
 interface ReceivedRequest {
@@ -218,4 +218,98 @@ test('a call that is called off stops waiting for its next try', async () => {
   });
   await expect(sending).rejects.toThrow('called off');
   expect(requests).toHaveLength(1);
+});
+
+describe('an import', () => {
+  const taken = (more: object = {}) => ({
+    status: 202,
+    body: { ...accepted(2), job_id: `ingest-${batchId}`, rejected: [], failed: 0, ...more },
+  });
+
+  test('is one gzipped upload under its key, and its result names the job and the first invalid events', async () => {
+    const rejected = [{ index: 1, errors: [{ path: 'alias', message: 'is wrong' }] }];
+    const { requests, baseUrl } = await serve(() => taken({ rejected, failed: 7 }));
+    const progress: number[] = [];
+    const result = await createClient({ baseUrl, token: 'lsp_x' }).import(visits(3_000), {
+      idempotencyKey: 'march',
+      onProgress: ({ sent }) => progress.push(sent),
+    });
+    expect(result).toEqual({
+      accepted: 2,
+      rejected,
+      failed: 7,
+      job: `ingest-${batchId}`,
+      batches: [batchId],
+      replayed: 0,
+      position: '0-5',
+    });
+    expect(requests).toMatchObject([
+      { url: '/import?partial=true', key: 'march', encoding: 'gzip', authorization: 'Bearer lsp_x' },
+    ]);
+    const lines = gunzipSync(requests[0]?.body ?? Buffer.of()).toString();
+    expect(lines).toBe(
+      visits(3_000)
+        .map((event) => `${JSON.stringify(event)}\n`)
+        .join(''),
+    );
+    expect(progress.length).toBeGreaterThan(2);
+    expect(progress.at(-1)).toBe(3_000);
+  });
+
+  test('that was taken before under its key is told apart', async () => {
+    const { baseUrl } = await serve(() => ({ ...taken(), headers: { 'idempotent-replayed': 'true' } }));
+    const result = await createClient({ baseUrl, token: 'lsp_x' }).import(visits(2));
+    expect(result).toMatchObject({ accepted: 2, replayed: 2, batches: [] });
+  });
+
+  test('of nothing sends nothing', async () => {
+    const { requests, baseUrl } = await serve(() => taken());
+    expect(await createClient({ baseUrl, token: 'lsp_x' }).import([])).toMatchObject({ accepted: 0 });
+    expect(requests).toEqual([]);
+  });
+
+  function* endless(): Generator<EventToSend> {
+    for (;;) yield* visits(100);
+  }
+  /** A server that does with each request what the test says, and reads no body. */
+  async function unread(does: (req: IncomingMessage, res: ServerResponse) => void): Promise<string> {
+    server = createServer(does);
+    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  }
+
+  test('ends with the refusal that comes while it is sent', async () => {
+    const baseUrl = await unread((_, res) =>
+      res
+        .writeHead(409, { 'content-type': 'application/json', connection: 'close' })
+        .end(JSON.stringify({ ...problem, code: 'job_ended' })),
+    );
+    const importing = createClient({ baseUrl, token: 'lsp_x' }).import(endless());
+    await expect(importing).rejects.toMatchObject({ status: 409, problem: { code: 'job_ended' } });
+  });
+
+  test('whose connection breaks is an error with the address', async () => {
+    const baseUrl = await unread((req) => req.socket.destroy());
+    const importing = createClient({ baseUrl, token: 'lsp_x' }).import(endless());
+    await expect(importing).rejects.toThrow(ServiceUnreachable);
+    await expect(importing).rejects.toThrow(baseUrl);
+  });
+
+  test('ends when it is called off, and with what the given events throw', async () => {
+    const baseUrl = await unread(() => undefined);
+    const client = createClient({ baseUrl, token: 'lsp_x' });
+    const stop = new AbortController();
+    const importing = client.import(endless(), {
+      signal: stop.signal,
+      onProgress: () => {
+        stop.abort(new Error('called off'));
+      },
+    });
+    await expect(importing).rejects.toThrow('called off');
+    function* broken(): Generator<EventToSend> {
+      yield* visits(5_000);
+      throw new Error('the file ended in the middle of a line');
+    }
+    await expect(client.import(broken())).rejects.toThrow('the file ended');
+  });
 });

@@ -2,8 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { routes, type RouteName } from '@lead-scoring/contracts';
 import type { CallAnswer, CallInput, CallOptions } from './call.js';
+import { importEvents, type ImportOptions, type ImportResult } from './import.js';
 import { sendEvents, type EventToSend, type IngestOptions, type IngestResult } from './ingest.js';
 import { opener, sender, type ClientOptions, type Open, type Send, type WireRequest } from './send.js';
+import { uploader } from './upload.js';
 
 export interface Client {
   /**
@@ -31,15 +33,27 @@ export interface Client {
     events: Iterable<EventToSend> | AsyncIterable<EventToSend>,
     options?: IngestOptions,
   ): Promise<IngestResult>;
+  /**
+   * Sends historical events of any number to POST /import, in one request with one try; resolves when the log has all. The valid ones are taken.
+   * Memory holds those that are being sent. With an Idempotency-Key of its own, an import that broke off may be sent again from its
+   * first event, and no event counts twice.
+   * @throws RequestFailed when the service refuses, ServiceUnreachable when the connection breaks; events that were sent before are in
+   */
+  import(
+    events: Iterable<EventToSend> | AsyncIterable<EventToSend>,
+    options?: ImportOptions,
+  ): Promise<ImportResult>;
 }
 
 export function createClient(options: ClientOptions): Client {
   const send = sender(options);
   const open = opener(options);
+  const upload = uploader(options);
   return {
     call: (name, input) => call(send, name, input),
     open: (name, input) => openAnswer(open, name, input),
     ingest: (events, ingestOptions = {}) => sendEvents(send, events, ingestOptions),
+    import: (events, importOptions = {}) => importEvents(upload, events, importOptions),
   };
 }
 

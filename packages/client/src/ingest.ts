@@ -21,8 +21,6 @@ export interface IngestOptions {
   concurrency?: number;
   /** Accept the valid events and report the others. Default: one invalid event fails its batch. */
   partial?: boolean;
-  /** Send as history (POST /import): events of any age, scored at event time, and no trigger fires. */
-  history?: boolean;
   /** The Idempotency-Key of the batch with this number, from 0. Default: random. Own keys make a run repeatable. */
   idempotencyKey?: (batch: number) => string;
   /** Called after each acknowledged batch. */
@@ -133,12 +131,9 @@ async function sendBatch(
 ): Promise<AcceptedBatch> {
   const text = `[${batch.events.join(',')}]`;
   const compressed = text.length > 1_000;
-  const search = new URLSearchParams();
-  if (options.partial === true) search.set('partial', 'true');
-  const query = search.size === 0 ? '' : `?${search.toString()}`;
   const { body, isReplayed } = await send({
     method: 'POST',
-    path: `${options.history === true ? '/import' : '/ingest'}${query}`,
+    path: `/ingest${options.partial === true ? '?partial=true' : ''}`,
     headers: {
       'content-type': 'application/json',
       'idempotency-key': idempotencyKey,

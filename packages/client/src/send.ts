@@ -14,7 +14,7 @@ export interface ClientOptions {
   clientSecret?: string;
   /** The organizational unit to work in, in place of the credential's active one. */
   ouId?: string;
-  /** Default: the global fetch. */
+  /** Default: the global fetch. Streamed uploads do not use it. */
   fetch?: typeof fetch;
   retries?: RetrySchedule;
   /** Timeout of one try, and of each part of an opened answer; default 30 s. */
@@ -105,14 +105,15 @@ export function opener(options: ClientOptions): Open {
   };
 }
 
-interface SendSettings {
+export interface SendSettings {
   base: string;
   fetchOf: typeof fetch;
   headers: Record<string, string>;
   timeoutMs: number;
 }
 
-function settingsOf(options: ClientOptions): SendSettings {
+/** @throws Error when the base URL is none */
+export function settingsOf(options: ClientOptions): SendSettings {
   const base = options.baseUrl.replace(/(?<!\/)\/+$/, '');
   if (!URL.canParse(base))
     throw new Error(`baseUrl "${options.baseUrl}" must be a URL such as http://localhost:8080`);
@@ -172,12 +173,23 @@ async function attempt(
   };
 }
 
-function bodyOf(response: Response, text: string): unknown {
-  const isJson = response.status !== 204 && /[/+]json\b/.test(response.headers.get('content-type') ?? '');
+function bodyOf({ status, headers }: Response, text: string): unknown {
+  return contentOf({ status, type: headers.get('content-type') ?? '' }, text);
+}
+
+/** The value of an answer's text; `notJson` when it is not the JSON that its type says. */
+export function contentOf({ status, type }: { status: number; type: string }, text: string): unknown {
+  const isJson = status !== 204 && /[/+]json\b/.test(type);
   return isJson ? parseJson(text) : text === '' ? undefined : text;
 }
 
-function refusal(base: string, request: WireRequest, { status }: Response, body: unknown): RequestFailed {
+/** The error for an answer that is no success. */
+export function refusal(
+  base: string,
+  request: { path: string },
+  { status }: { status: number },
+  body: unknown,
+): RequestFailed {
   const problem = isProblem(body) ? body : null;
   return new RequestFailed(
     status,
@@ -186,7 +198,7 @@ function refusal(base: string, request: WireRequest, { status }: Response, body:
   );
 }
 
-const notJson = Symbol('not JSON');
+export const notJson = Symbol('not JSON');
 
 function parseJson(text: string): unknown {
   try {
@@ -217,7 +229,8 @@ function sentenceOf(problem: Problem): string {
   return `${text} (${problem.code}, request ${problem.request_id})`;
 }
 
-function reasonOf(error: unknown): string {
+/** Why a connection failed. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // fetch puts the reason into the cause. Of several tried addresses, the first error is enough.
   const cause = error.cause instanceof AggregateError ? (error.cause.errors[0] as unknown) : error.cause;

@@ -124,7 +124,7 @@ function isBeyond(low: unknown, high: unknown): boolean {
 
 // Control characters are forbidden: nobody types them into a name, and they break logs. JavaScript and the engines that
 // read the published pattern disagree about \s, so `visible` spells out the characters that they treat differently.
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f]/;
 const visible = /[^\s\u0085\ufeff]/;
 /** `control` and `visible` as one pattern, for the published documents only: it backtracks, so no code runs it. */

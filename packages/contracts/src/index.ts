@@ -27,6 +27,7 @@ export * from './vocabulary/shown-url.js';
 export * from './vocabulary/signing-context.js';
 export * from './vocabulary/site-analysis.js';
 export * from './vocabulary/score-types.js';
+export * from './vocabulary/spreadsheet-text.js';
 export * from './vocabulary/time-spans.js';
 export * from './vocabulary/webhook.js';
 export * from './documents/asyncapi.js';
@@ -35,6 +36,15 @@ export { jsonSchemaOf, type JsonSchema } from './documents/json-schemas.js';
 export * from './documents/openapi.js';
 export * from './documents/page.js';
 export * from './intake/sent-time.js';
+export { eventsOfCsvRows, rowReaderOf, type RowReader } from './intake/csv-events.js';
+export {
+  eventsOfJson,
+  eventsOfNdjson,
+  eventsWithinLimit,
+  unreadableBatch,
+  type SentEvent,
+  type UnreadableBatch,
+} from './intake/sent-events.js';
 export * from './intake/validate.js';
 export * as records from './records/declarations.js';
 export * from './records/acls.js';

@@ -16,6 +16,9 @@ export type EventLogErrorCode =
   | 'position_beyond_end'
   | 'unreadable_record'
   | 'lease_ended'
+  | 'log_in_use'
+  | 'erasure_unfinished'
+  | 'erasure_failed'
   | 'closed';
 
 /** An error of the event log. `retriable`: the same call may succeed later, because its input is valid. */

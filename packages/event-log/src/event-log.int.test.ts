@@ -57,6 +57,7 @@ describe('preparation', () => {
       resources: [
         { type: kafkajs.ConfigResourceTypes.TOPIC, name: `${log.config.namespace}.scoring.events` },
         { type: kafkajs.ConfigResourceTypes.TOPIC, name: `${log.config.namespace}.replies` },
+        { type: kafkajs.ConfigResourceTypes.TOPIC, name: `${log.config.namespace}.scoring.commands` },
       ],
     });
     await admin.disconnect();
@@ -68,7 +69,9 @@ describe('preparation', () => {
       'cleanup.policy': 'delete',
       'unclean.leader.election.enable': 'false',
     });
-    expect(settings[1]).toMatchObject({ 'retention.ms': '3600000' });
+    expect(settings[1]).toMatchObject({ 'retention.ms': '3600000', 'segment.ms': '3600000' });
+    // Files of a day: no command is kept for longer than eight days.
+    expect(settings[2]).toMatchObject({ 'retention.ms': '604800000', 'segment.ms': '86400000' });
   });
 
   test('the offsets of a new topic can be read although its leader does not know it yet', async () => {
@@ -391,10 +394,12 @@ describe('a projector', () => {
   test('lingers on records that may wait until its interval is over or an urgent record arrives', async () => {
     const folded: string[][] = [];
     const keys = new Set<string>();
+    let sessions = 0;
     const { value, stop } = await createProjector(log, {
       name: `rulesets-${randomUUID().slice(0, 8)}`,
       inputs: takingAll('scoring.events'),
       open: (partition) => {
+        sessions += 1;
         const state = projection(new Map(), partition);
         return Promise.resolve({
           ...state,
@@ -416,15 +421,29 @@ describe('a projector', () => {
       keys.add(record.key);
       await writer.write([record]);
     };
-    await written(rulesetCreated());
-    await eventually('the first is folded', () => folded.length === 1);
-    await written(leadScored());
-    await written(leadScored());
-    await written(rulesetCreated());
-    await eventually('the others are folded', () => folded.length > 1);
-    expect(folded).toEqual([['RulesetCreated'], ['LeadScored', 'LeadScored', 'RulesetCreated']]);
-    await stop();
-  }, 40_000);
+    const lingers = async () => {
+      folded.length = 0;
+      await written(rulesetCreated());
+      await eventually('the first is folded', () => folded.length === 1);
+      await written(leadScored());
+      await written(leadScored());
+      await written(rulesetCreated());
+      await eventually('all are folded', () => folded.flat().length >= 4);
+      return folded;
+    };
+    try {
+      let found: string[][];
+      let sessionsBefore: number;
+      // A busy machine may cost the process its partitions; it folds what it has before they are opened again.
+      do {
+        sessionsBefore = sessions;
+        found = await lingers();
+      } while (sessions > sessionsBefore);
+      expect(found).toEqual([['RulesetCreated'], ['LeadScored', 'LeadScored', 'RulesetCreated']]);
+    } finally {
+      await stop();
+    }
+  }, 60_000);
 
   test('its lag is listed with that of its service', async () => {
     const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();

@@ -3,7 +3,7 @@ import type { TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import { internals, type EventLog } from './event-log.js';
 import { decodeToFold } from './folded-records.js';
-import { isInputsRead, isPositionStatement } from './input-positions.js';
+import { isMeaningless, isPositionStatement } from './input-positions.js';
 import { readUntil } from './kafka/partition-reader.js';
 import type { FoldedRecord } from './records.js';
 
@@ -33,7 +33,7 @@ export async function* readToFold(
   { isOwn, isEnd, maxBytes, signal, logger }: FoldedReadingOptions,
 ): AsyncGenerator<FoldedReading, void> {
   const { connect, wire } = log[internals];
-  const isSkipped = isOwn ? isInputsRead : isPositionStatement;
+  const isSkipped = isOwn ? isMeaningless : isPositionStatement;
   const connection = connect();
   try {
     await connection.open([wire(topic)]);

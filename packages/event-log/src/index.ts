@@ -2,6 +2,14 @@
 export type { Component } from './component.js';
 export { wasSentAgain, type RetryOutcome } from './dead-letter-record.js';
 export * from './dead-letters.js';
+export {
+  eraseLog,
+  type ErasedRecords,
+  type ErasureOptions,
+  type ErasureReport,
+  type ErasureStep,
+} from './erasure/erase.js';
+export { erasureState } from './erasure/turn.js';
 export * from './errors.js';
 export type { EventLogConfig, EventLogEnvironment } from './config.js';
 export type { Touch } from './liveness.js';

@@ -54,9 +54,11 @@ export function inputsReadRecord(
   );
 }
 
-const inputsReadTypes = new Set(declarations.inputsRead.map(({ type }): string => type));
+const meaninglessTypes = new Set(
+  [...declarations.inputsRead, ...declarations.recordErased].map(({ type }): string => type),
+);
 const positionsTypes = new Set([
-  ...inputsReadTypes,
+  ...meaninglessTypes,
   ...declarations.positionsAccepted.map(({ type }): string => type),
 ]);
 
@@ -64,12 +66,12 @@ interface WithHeaders {
   headers: Readonly<Record<string, unknown>>;
 }
 
-/** Whether a record is InputsRead, which no service decides on or folds. */
-export function isInputsRead(record: WithHeaders): boolean {
-  return hasTypeOf(inputsReadTypes, record);
+/** Whether a record is InputsRead or RecordErased, which no service decides on or folds. */
+export function isMeaningless(record: WithHeaders): boolean {
+  return hasTypeOf(meaninglessTypes, record);
 }
 
-/** Whether a record states positions (InputsRead or PositionsAccepted); it has no meaning for other services. */
+/** Whether a record is the log's own (InputsRead, RecordErased or PositionsAccepted); it has no meaning for other services. */
 export function isPositionStatement(record: WithHeaders): boolean {
   return hasTypeOf(positionsTypes, record);
 }

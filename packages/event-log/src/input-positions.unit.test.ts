@@ -6,7 +6,7 @@ import {
   committedOffsets,
   formatInputPositions,
   furthestPositions,
-  isInputsRead,
+  isMeaningless,
   parseInputPositions,
   type GroupOffset,
 } from './input-positions.js';
@@ -65,9 +65,10 @@ describe('the next offset of each input', () => {
   });
 });
 
-test('InputsRead is recognised by its type header, as text or bytes', () => {
-  expect(isInputsRead({ headers: { type: 'InputsRead' } })).toBe(true);
-  expect(isInputsRead({ headers: { type: Buffer.from('InputsRead') } })).toBe(true);
-  expect(isInputsRead({ headers: { type: 'LeadScored' } })).toBe(false);
-  expect(isInputsRead({ headers: {} })).toBe(false);
+test('InputsRead and RecordErased are recognised by their type header, as text or bytes', () => {
+  expect(isMeaningless({ headers: { type: 'RecordErased' } })).toBe(true);
+  expect(isMeaningless({ headers: { type: 'InputsRead' } })).toBe(true);
+  expect(isMeaningless({ headers: { type: Buffer.from('InputsRead') } })).toBe(true);
+  expect(isMeaningless({ headers: { type: 'LeadScored' } })).toBe(false);
+  expect(isMeaningless({ headers: {} })).toBe(false);
 });

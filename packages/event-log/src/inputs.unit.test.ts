@@ -15,6 +15,14 @@ const inputs = {
     RepeatsDropped: 'ignored',
     AliasesRefused: 'ignored',
     EventTypeVisibilityChanged: 'ignored',
+    EventsOfTypeDeleted: 'ignored',
+    RecountBegun: 'ignored',
+    EventTypesRecounted: 'ignored',
+    DeletedEventsCleared: 'ignored',
+    JobStarted: 'ignored',
+    JobAdvanced: 'ignored',
+    JobEnded: 'ignored',
+    JobCancelled: 'ignored',
   },
 } as const satisfies InputTable;
 

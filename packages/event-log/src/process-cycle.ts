@@ -54,6 +54,8 @@ const largePart = 1 / 8;
  * for a round under steady load, and each additional round costs a transaction.
  */
 const longestRoundMs = 5_000;
+/** Milliseconds between two fetches of inputs that form a batch every `eventsEveryMs`. */
+const gatherMs = 100;
 
 export class ProcessCycle<Of extends Session> {
   /** The members, each with the function that rejects its `run`. */
@@ -134,7 +136,7 @@ export class ProcessCycle<Of extends Session> {
   }
 
   async #open(): Promise<PartitionFeed> {
-    const { log, metrics, logger, maxBytesPerBatch } = this.options;
+    const { log, metrics, logger, maxBytesPerBatch, eventsEveryMs } = this.options;
     const connection = log[internals].connect();
     try {
       await connection.open([...this.#topics.keys()]);
@@ -144,6 +146,7 @@ export class ProcessCycle<Of extends Session> {
     }
     this.#feed = new PartitionFeed(connection, {
       maxBytesPerSource: maxBytesPerBatch,
+      ...(eventsEveryMs > 0 && { gatherMs }),
       onArrival: () => this.#wake(),
       onAnswer: (partition) => this.#memberOf(partition)?.touch(),
       onFailure: (partition, error) => {

@@ -1,5 +1,6 @@
 // A projector's session on one partition: it folds the input records into the read model's state.
 import type { TopicName } from '@lead-scoring/contracts';
+import { headerText } from './codec.js';
 import { PositionBeyondEnd, UnreadableRecord } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { decodeToFold } from './folded-records.js';
@@ -88,19 +89,25 @@ class Projection implements Session {
     this.context.positionsChanged(this.positions);
   }
 
+  /** Ignored records are passed over by the type in their header: reading what is in them would cost most of a follower's time. */
   async #decode(topic: TopicName, records: readonly RawRecord[]): Promise<FoldedRecord[]> {
     const { log, options, partition } = this.context;
-    const toFold = records.filter((record) => !isPositionStatement(record));
+    const toFold = records.filter(
+      (record) => !isPositionStatement(record) && !this.#isIgnored(topic, record),
+    );
     const decoded = await decodeToFold(log, { topic, partition }, toFold, this.#logger());
-    return decoded.filter(({ type, offset }) => {
-      const use = useOf(options.inputs, topic, type);
-      if (use === undefined)
+    for (const { type, offset } of decoded)
+      if (useOf(options.inputs, topic, type) === undefined)
         throw new UnreadableRecord(
           { topic, partition, offset },
           `the projector ${options.name} does not fold ${type}`,
         );
-      return use === 'taken';
-    });
+    return decoded;
+  }
+
+  #isIgnored(topic: TopicName, { headers }: RawRecord): boolean {
+    const type = headerText(headers, 'type');
+    return type !== undefined && useOf(this.context.options.inputs, topic, type) === 'ignored';
   }
 
   /**

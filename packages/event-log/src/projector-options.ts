@@ -41,7 +41,8 @@ export interface ProjectorOptions {
   maxBytesPerBatch?: number;
   /**
    * Minimum interval between two folds, in milliseconds, while records keep coming whose declaration has `mayWait`:
-   * fewer and larger batches for readers that accept the delay. Records after a silence are folded at once. Default 0.
+   * fewer and larger batches for readers that accept the delay. Records after a silence are folded at once, and other
+   * records within about 0.1 s. Default 0.
    */
   everyMs?: number;
 }

@@ -76,6 +76,7 @@ class NamespaceSchemas implements SchemaStore {
   readonly #foreign: ForeignSchemas;
   // Formats only inform readers of the schema; the patterns beside them are validated. Lengths count UTF-16 code units,
   // as in the declarations; ajv's default counts code points, which scans every text.
+  // oxlint-disable-next-line typescript/no-deprecated -- ajv marks the option only because others should not want it
   readonly #ajv = new Ajv({ strict: false, validateFormats: false, unicode: false, logger: false });
 
   constructor({ registry, namespace, declarations = declaredRecords() }: SchemaStoreOptions) {

@@ -2,7 +2,7 @@
 import type { TopicName } from '@lead-scoring/contracts';
 import { headerText, recordHeaders } from './codec.js';
 import { internals, type EventLog } from './event-log.js';
-import { isInputsRead } from './input-positions.js';
+import { isMeaningless } from './input-positions.js';
 import { unavailable } from './kafka/access-errors.js';
 import type { KafkaConnection } from './kafka/kafka-connection.js';
 import { createPartitionReader, untilCurrentEnd, type RawRecord } from './kafka/partition-reader.js';
@@ -132,7 +132,7 @@ class TopicTail {
   async #handOver(partition: number, fetched: readonly RawRecord[]): Promise<void> {
     await this.log[internals].codec.loadSchemas(fetched);
     const records = fetched
-      .filter((record) => !isInputsRead(record))
+      .filter((record) => !isMeaningless(record))
       .map((record) => toTailedRecord(this.log, this.topic, partition, record));
     if (records.length === 0 || this.#hasEnded()) return;
     await new Promise<void>((taken) => {

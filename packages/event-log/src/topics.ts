@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { unavailable } from './kafka/access-errors.js';
 import { EventLogError, EventLogUnavailable } from './errors.js';
 import type { EventLogConfig } from './config.js';
+import { lockTopic } from './erasure/lock.js';
 import { checkGroupRetention } from './kafka/group-retention.js';
 import { protocolErrorType } from './kafka/kafka-errors.js';
 import { factorForNewTopics, neededInSync, readReplication, logReplication } from './replication.js';
@@ -15,12 +16,19 @@ import { wireTopic } from './topic-names.js';
 const maxBatchBytes = 8 * 1024 * 1024;
 const maxDeadLetterBatchBytes = 16 * 1024 * 1024;
 
+/**
+ * The longest time in which records are added to one file. Retention deletes whole files, each once its newest record is old enough, so a
+ * record is kept for up to this time longer than its retention. Kafka's default of a week would double that of commands.
+ */
+const longestFileMs = 24 * 3_600_000;
+
 /** The settings of a topic. */
 export function topicSettings(topic: TopicDeclaration, replicationFactor: number): Record<string, string> {
   return {
     'cleanup.policy': 'delete',
     'retention.ms': String(topic.retentionMs),
     'retention.bytes': '-1',
+    ...(topic.retentionMs > 0 && { 'segment.ms': String(Math.min(topic.retentionMs, longestFileMs)) }),
     'min.insync.replicas': String(neededInSync(replicationFactor)),
     'unclean.leader.election.enable': 'false',
     'max.message.bytes': String(
@@ -51,6 +59,12 @@ export async function ensureTopics(kafka: Kafka, config: EventLogConfig, logger:
 
 async function createMissing(admin: Admin, config: EventLogConfig): Promise<void> {
   const there = new Set(await admin.listTopics());
+  if (there.has(lockTopic(config.namespace)))
+    throw new EventLogError(
+      'erasure_unfinished',
+      'records are being erased from the log, or that was interrupted: nothing may read or write it until `lead-scoring erase` has ended. ' +
+        'Run it again if it does not run: docs/runbooks/erasure.md',
+    );
   const declared = topics.filter((topic) => !there.has(wireTopic(config.namespace, topic.name)));
   if (declared.length === 0) return;
   const replicationFactor = await factorForNewTopics(admin, config);

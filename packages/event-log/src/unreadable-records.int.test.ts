@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { internals, type EventLog } from './event-log.js';
-import { takingAll } from './inputs.js';
+import { takingAll, type InputTable } from './inputs.js';
 import type { ProcessorStatus } from './processor-options.js';
 import { createProjector } from './projector.js';
 import {
@@ -55,10 +55,14 @@ async function start(on: EventLog, stores: Map<number, Store>): Promise<Processo
   return processor.status;
 }
 
-async function startProjector(on: EventLog, stores: Map<number, Store>): Promise<ProcessorStatus> {
+async function startProjector(
+  on: EventLog,
+  stores: Map<number, Store>,
+  inputs: InputTable = takingAll('scoring.events'),
+): Promise<ProcessorStatus> {
   const { value: status, stop } = await createProjector(on, {
     name: 'share-explanations',
-    inputs: takingAll('scoring.events'),
+    inputs,
     logger,
     onFatal: (error) => {
       throw error;
@@ -140,4 +144,20 @@ test('a projector is halted at an unreadable record, and skipping another record
     () => (storeOf(stores, 0).checkpoint.positions['scoring.events'] ?? 0n) > BigInt(offset),
   );
   expect(storeOf(stores, 0).folds).toBe(2);
+}, 120_000);
+
+test('a projector passes an unreadable record of a type that it ignores', async () => {
+  const offset = await historyWithJunk(createStores());
+  const stores = createStores();
+  const inputs = takingAll('scoring.events');
+  const ignoring = {
+    'scoring.events': { ...inputs['scoring.events'], RulesetCreated: 'ignored' },
+  } as InputTable;
+
+  await runs(await startProjector(log, stores, ignoring));
+  await eventually(
+    'it has gone on',
+    () => (storeOf(stores, 0).checkpoint.positions['scoring.events'] ?? 0n) > BigInt(offset),
+  );
+  expect(storeOf(stores, 0).folds).toBe(0);
 }, 120_000);

@@ -1,6 +1,6 @@
 // Reads all decisions of an OU lead by lead, for what-if computations.
 import { findByIds, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
-import type { ScoreDecision } from '@lead-scoring/scoring-domain';
+import { withoutDeletedEvents, type ScoreDecision } from '@lead-scoring/scoring-domain';
 import {
   decisionKeysBetween,
   decisions,
@@ -29,6 +29,7 @@ export async function* decisionsOf(
   const endOf = await foldedUpTo();
   const end = decisionKeysBetween(ouId, highest, 0, Number.MAX_SAFE_INTEGER).$lte;
   let after = decisionKeysBetween(ouId, lowest, 0, 0).$gte;
+  let ofLead: ScoreDecision[] = [];
   for (;;) {
     const page = await withClassifiedErrors(() =>
       collection
@@ -37,12 +38,20 @@ export async function* decisionsOf(
         .limit(pageSize)
         .toArray(),
     );
-    for (const document of page)
-      if (offsetOf(document) < endOf(document.partition)) yield toScoreDecision(document);
+    for (const document of page) {
+      if (offsetOf(document) >= endOf(document.partition)) continue;
+      const decision = toScoreDecision(document);
+      if (decision.lead_id !== ofLead[0]?.lead_id) {
+        yield* withoutDeletedEvents(ofLead);
+        ofLead = [];
+      }
+      ofLead.push(decision);
+    }
     const last = page.at(-1);
-    if (!last || page.length < pageSize) return;
+    if (!last || page.length < pageSize) break;
     after = last._id;
   }
+  yield* withoutDeletedEvents(ofLead);
 }
 
 /** The displayed names of leads; unknown leads are left out. */

@@ -7,6 +7,7 @@ export {
   type LeadActivity,
 } from './account-model.js';
 export type { AccountRequest } from './accounts.js';
+export type { IsDeletedEvent } from './deleted-types.js';
 export { readConfigurations } from './configurations.js';
 export type { HistoryPoint } from './history-model.js';
 export { readLevels } from './levels.js';
@@ -17,6 +18,7 @@ export {
   sharedLeads,
   type ConfigurationDocument,
   type DecisionDocument,
+  type DeletedTypeDocument,
   type SharedAccountDocument,
   type SharedLeadDocument,
 } from './model.js';

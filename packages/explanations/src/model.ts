@@ -1,5 +1,5 @@
 // The stored documents: leads, the decisions on their scores, the accounts of leads, and the rules and levels of OUs.
-import type { LeadFields, RollUp } from '@lead-scoring/contracts';
+import { eventTypeKey, type LeadFields, type records, type RollUp } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   Binary,
@@ -68,6 +68,32 @@ export interface ConfigurationDocument extends GuardedDocument {
   content: string;
   /** The lists of levels as JSON. Absent in documents stored before level histories existed. */
   level_lists?: string;
+}
+
+/** Events of a type in records of ingest.events before an offset are deleted; `_id`: OU, deletion, partition. */
+export interface DeletedTypeDocument {
+  _id: Binary;
+  /** The eventTypeKey. */
+  key: string;
+  before: number;
+  partition: number;
+}
+
+export const deletedTypes = defineCollection<DeletedTypeDocument>({ name: 'deleted_types', indexes: [] });
+
+export function toDeletedType({
+  ou_id,
+  deletion_id,
+  event_type,
+  before,
+  partition,
+}: records.EventScoresDeleted): DeletedTypeDocument {
+  return {
+    _id: orderedKey([ou_id, deletion_id], partition),
+    key: eventTypeKey(event_type),
+    before,
+    partition,
+  };
 }
 
 export const sharedLeads = defineCollection<SharedLeadDocument>({ name: 'leads', indexes: [] });
@@ -179,6 +205,8 @@ export function toDecision(document: DecisionDocument, decision = toScoreDecisio
     scored_events: scoredEventsOf(decision),
     ...(adjustments && { adjustments }),
     ...('rescored' in decision && { rescored: decision.rescored }),
+    ...('deleted' in decision && { deleted: decision.deleted }),
+    ...('source' in decision && { source: decision.source }),
     score,
     offset: offsetOf(document),
   };

@@ -9,15 +9,23 @@ import {
 } from '@lead-scoring/capability';
 import type { LeadFieldName } from '@lead-scoring/contracts';
 import { takenOf, type FoldedRecord } from '@lead-scoring/event-log';
-import { createGuardedWriter, offsetToNumber } from '@lead-scoring/read-model';
+import { createGuardedWriter, insertMissing, offsetToNumber } from '@lead-scoring/read-model';
 import { AccountProjection, type AccountDecision } from './account-projection.js';
 import { ConfigurationProjection, type ConfigurationChange } from './configuration-projection.js';
 import { LeadProjection, type LeadEvent } from './lead-projection.js';
-import { configurations, decisions, sharedAccounts, sharedLeads } from './model.js';
+import {
+  configurations,
+  decisions,
+  deletedTypes,
+  sharedAccounts,
+  sharedLeads,
+  toDeletedType,
+  type DeletedTypeDocument,
+} from './model.js';
 import { explanationReads, readsWithoutAccounts } from './reads.js';
 
 /** What a reset drops, in this order: leads before decisions, as in a removal. */
-export const explanationCollections = [sharedLeads, decisions, configurations];
+export const explanationCollections = [sharedLeads, decisions, configurations, deletedTypes];
 /** The same with the accounts of leads. */
 export const accountExplanationCollections = [...explanationCollections, sharedAccounts];
 
@@ -54,6 +62,7 @@ class OpenExplanations implements OpenFollower {
   readonly #configurations: ConfigurationProjection;
   readonly #accounts: AccountProjection;
   readonly #leads: LeadProjection;
+  readonly #deletedTypes;
 
   constructor(
     { readModel, partition }: FollowerScope,
@@ -66,11 +75,13 @@ class OpenExplanations implements OpenFollower {
     const writer = createGuardedWriter(readModel);
     this.#configurations = new ConfigurationProjection(readModel, { partition, writer });
     this.#accounts = new AccountProjection(readModel, { partition, writer });
+    this.#deletedTypes = readModel.collection(deletedTypes);
     this.#leads = new LeadProjection(readModel, { partition, cachedLeads, keptFields, keepsActivity });
   }
 
   async fold(records: readonly FoldedRecord[]): Promise<void> {
-    const { leadEvents, accountDecisions, changes } = eventsOf(records);
+    const { leadEvents, accountDecisions, changes, marks } = eventsOf(records);
+    if (marks.length > 0) await insertMissing(this.#deletedTypes, marks);
     await this.#configurations.fold(changes);
     await this.#accounts.fold(accountDecisions);
     await this.#leads.fold(leadEvents);
@@ -81,15 +92,17 @@ class OpenExplanations implements OpenFollower {
   }
 }
 
-/** The events on leads, those on accounts and the changes of configurations among the records, each in the order of the log. */
+/** The events on leads, those on accounts, the changes of configurations and the deleted types among the records, each in the order of the log. */
 function eventsOf(records: readonly FoldedRecord[]): {
   leadEvents: LeadEvent[];
   accountDecisions: AccountDecision[];
   changes: ConfigurationChange[];
+  marks: DeletedTypeDocument[];
 } {
   const leadEvents: LeadEvent[] = [];
   const accountDecisions: AccountDecision[] = [];
   const changes: ConfigurationChange[] = [];
+  const marks: DeletedTypeDocument[] = [];
   for (const record of records) {
     const taken = takenOf('scoring.events', explanationReads['scoring.events'], record);
     if (!taken) continue;
@@ -101,7 +114,8 @@ function eventsOf(records: readonly FoldedRecord[]): {
     else if (taken.type === 'LeadContributed')
       leadEvents.push({ type: 'LeadContributed', payload: taken.payload, offset });
     else if (taken.type === 'AccountScored') accountDecisions.push({ payload: taken.payload, offset });
+    else if (taken.type === 'EventScoresDeleted') marks.push(toDeletedType(taken.payload));
     else changes.push({ event: taken, offset });
   }
-  return { leadEvents, accountDecisions, changes };
+  return { leadEvents, accountDecisions, changes, marks };
 }

@@ -4,6 +4,7 @@ import type { ReadModel } from '@lead-scoring/read-model';
 import type { ScoreDecision } from '@lead-scoring/scoring-domain';
 import type { LeadAccount } from './account-model.js';
 import { readAccounts, type AccountRequest } from './accounts.js';
+import { readDeletedEvents, type IsDeletedEvent } from './deleted-types.js';
 import { decisionsOf, readNames } from './history.js';
 import { findLead, readExplanation, type FoundLead, type ReadExplanation } from './read.js';
 import { createFoldedUpTo } from './whole.js';
@@ -20,6 +21,8 @@ export interface ExplanationReader {
   accounts(requests: readonly AccountRequest[]): Promise<(LeadAccount | null)[]>;
   /** All stored decisions of an OU, lead by lead; the last decision on a lead has its score. */
   decisionsOf(ouId: string): AsyncIterable<ScoreDecision>;
+  /** Which events of an OU are deleted. */
+  deletedEvents(ouId: string): Promise<IsDeletedEvent>;
   /** The displayed names of leads; unknown leads are left out. */
   names(ouId: string, leadIds: readonly string[]): Promise<Map<string, string>>;
 }
@@ -32,6 +35,7 @@ export function createExplanationReader(readModel: ReadModel, projectorName: str
     explain: (lead, now, scoreType = 'engagement') => readExplanation(source, lead, now, scoreType),
     accounts: (requests) => readAccounts(source, requests),
     decisionsOf: (ouId) => decisionsOf(source, ouId),
+    deletedEvents: (ouId) => readDeletedEvents(readModel, ouId),
     names: (ouId, leadIds) => readNames(readModel, ouId, leadIds),
   };
 }

@@ -25,6 +25,8 @@ export const explanationReads = {
     JobAdvanced: 'ignored',
     JobEnded: 'ignored',
     JobCancelled: 'ignored',
+    ChallengerStarted: 'ignored',
+    ChallengerEnded: 'ignored',
     ProfileRuleCreated: 'taken',
     ProfileRuleUpdated: 'taken',
     ProfileRulesActivationChanged: 'taken',
@@ -52,6 +54,8 @@ export const explanationReads = {
     DecaysScheduled: 'ignored',
     // Ignored: the decisions before it say the new scores.
     ScoringEpochActivated: 'ignored',
+    // Of deletions of event types it needs the mark; the decisions before it say the new scores.
+    EventScoresDeleted: 'taken',
   },
 } as const satisfies ReadTable;
 

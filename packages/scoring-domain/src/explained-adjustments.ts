@@ -115,6 +115,7 @@ export const otherReasons = {
   deal: 'Points of deals as a whole',
   decay: 'Points faded',
   rescored: 'The score was computed anew',
+  events_deleted: 'Points of events that were deleted',
 } as const;
 
 /** `Pricing: 3 of 5 counted, at most 3 a lead`; of a rule with cap_points `Pricing: 25 of 50 points counted, …`. */

@@ -3,6 +3,7 @@
 import { jobIdOf, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from './configuration.js';
 import { contributeMatch, driversOf, rescoredContributions, type Contribution } from './contributions.js';
+import { withoutDeletedEvents } from './deleted-events.js';
 import { DecayTally } from './decays/decay-tally.js';
 import { AdjustmentTally } from './explained-adjustments.js';
 import { levelOf } from './levels.js';
@@ -24,6 +25,10 @@ export interface ExplainedDecision {
   adjustments?: readonly records.ScoreAdjustment[] | undefined;
   /** Of a decision that has put a score that was computed anew in the place of the one of before. */
   rescored?: records.Rescored | undefined;
+  /** Of such a decision that was made because events were deleted. */
+  deleted?: records.ScoreAdjusted['deleted'];
+  /** Where the record that was decided is on ingest.events. */
+  source?: records.LeadScored['source'];
 }
 
 export interface ExplainedLead {
@@ -75,7 +80,7 @@ export function explainScore(
   { at, known_at, range_hours }: ExplanationRequest,
 ): ScoreExplanation {
   const tally = new Tally({ from: startOfRange({ at, range_hours }), at, known_at });
-  for (const decision of decisions) tally.add(decision);
+  for (const decision of withoutDeletedEvents(decisions)) tally.add(decision);
   const { counted, others, entries, contributions, adjustments, decays, resetAt, rescored } = tally;
   // In the order of the events' times the points may add up to a score that there is not.
   const score = heldInRange(lead.score - others);
@@ -183,7 +188,7 @@ class Tally {
 
   /** A rescoring takes the place of what was decided before it, like a reset, and has points of its own. */
   #rescore(
-    { decided_at, adjustments = [] }: ExplainedDecision,
+    { decided_at, adjustments = [], deleted }: ExplainedDecision,
     { job_id }: records.Rescored,
     engagement: records.RescoredEngagement,
   ): void {
@@ -192,7 +197,7 @@ class Tally {
     const isKnown = known_at === undefined || moment <= known_at;
     for (const { points } of adjustments) this.#count(points, moment, isKnown);
     if (!isKnown || moment > at) return;
-    const job = jobIdOf('scoring', job_id);
+    const job = jobIdOf(deleted ? 'ingest' : 'scoring', job_id);
     this.rescored = { job_id: job, at: decided_at };
     this.contributions.clear();
     this.adjustments.clear();

@@ -15,6 +15,7 @@ export * from './deal-configuration.js';
 export type { ConditionDecision } from './condition-explanation.js';
 export * from './deal-explanation.js';
 export * from './deal-points.js';
+export * from './deleted-events.js';
 export * from './explanation.js';
 export * from './given-points.js';
 export * from './grid.js';

@@ -16,6 +16,7 @@ export function causeOf(decision: ScoreDecision): 'events' | CauseReason {
 
 /** Why a score changed without an event of the lead. */
 export function reasonOf(decision: records.ScoreAdjusted): CauseReason {
+  if (decision.deleted) return 'event_deletion';
   if (decision.rescored) return 'rescoring';
   if (decision.score_type !== 'engagement') return decision.score_type;
   if (resetsScore(decision)) return 'reset';

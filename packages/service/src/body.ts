@@ -41,7 +41,16 @@ export interface Body {
  *   stops at the limit), 408 when it arrives too slowly, 400 for broken gzip or a body that ends early
  */
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<Body> {
-  const { types } = options;
+  const { type, isGzip } = formOf(req, options.types);
+  const sent = await receive(req, options);
+  return { type, bytes: isGzip ? await unpack(sent, options) : sent };
+}
+
+/**
+ * The media type of a body, lower case, and whether it is compressed.
+ * @throws ProblemError 415 for an unsupported media type, charset or encoding
+ */
+export function formOf(req: IncomingMessage, types: readonly string[]): { type: string; isGzip: boolean } {
   const type = mediaTypeOf(req, types);
   const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip')
@@ -51,8 +60,7 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
       'Content-Encoding must be gzip, or be left out for a body that is not compressed.',
       { headers: { 'Accept-Encoding': 'gzip, identity' } },
     );
-  const sent = await receive(req, options);
-  return { type, bytes: encoding === 'identity' ? sent : await unpack(sent, options) };
+  return { type, isGzip: encoding !== 'identity' };
 }
 
 /** Decompresses in parts, so that `onHeld` sees the memory grow. */
@@ -63,15 +71,18 @@ async function unpack(sent: Buffer, options: BodyOptions): Promise<Buffer> {
   try {
     for await (const part of gunzip as AsyncIterable<Buffer>) held.add(part);
   } catch (error) {
-    if (error instanceof ProblemError) throw error;
-    throw new ProblemError(
-      400,
-      'malformed_gzip',
-      'The body is not valid gzip data. Send it again, or without Content-Encoding.',
-      { cause: error },
-    );
+    throw error instanceof ProblemError ? error : notGzip(error);
   }
   return held.whole();
+}
+
+export function notGzip(cause: unknown): ProblemError {
+  return new ProblemError(
+    400,
+    'malformed_gzip',
+    'The body is not valid gzip data. Send it again, or without Content-Encoding.',
+    { cause },
+  );
 }
 
 /** The parts of a body that are in memory so far. */
@@ -184,7 +195,7 @@ function watchRate(received: () => number, { bytes, periodMs }: LeastRate, onSlo
   };
 }
 
-function incomplete(cause: unknown): ProblemError {
+export function incomplete(cause: unknown): ProblemError {
   return new ProblemError(
     400,
     'incomplete_body',
@@ -193,7 +204,7 @@ function incomplete(cause: unknown): ProblemError {
   );
 }
 
-function tooSlow({ bytes, periodMs }: LeastRate): ProblemError {
+export function tooSlow({ bytes, periodMs }: LeastRate): ProblemError {
   const seconds = String(periodMs / 1_000);
   return new ProblemError(
     408,

@@ -9,6 +9,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { hasBody } from './body.js';
 import type { Component } from './component.js';
 import { ProblemError, problemBody, sendProblem } from './problems.js';
 
@@ -21,6 +22,8 @@ export interface HttpServerOptions {
   port: number;
   /** Maximum time for a whole request with its body to arrive; default 60 s. */
   requestTimeoutMs?: number;
+  /** Whether the body of a request may take any time; its handler has a limit of its own. Default: of none. */
+  isLongUpload?: (req: IncomingMessage) => boolean;
 }
 
 export interface ListeningServer {
@@ -33,6 +36,7 @@ export interface ListeningServer {
  * finish and tells their clients to close.
  */
 export function createHttpServer(options: HttpServerOptions): Component<ListeningServer> {
+  const { requestTimeoutMs = 60_000, isLongUpload } = options;
   return {
     name: options.name,
     start: async () => {
@@ -42,6 +46,7 @@ export function createHttpServer(options: HttpServerOptions): Component<Listenin
         inProgress.add(res);
         res.on('close', () => inProgress.delete(res));
         if (stopping) res.setHeader('Connection', 'close');
+        if (isLongUpload && hasBody(req) && !isLongUpload(req)) limitBody(req, requestTimeoutMs);
         if (req.headers.host === undefined && req.httpVersion === '1.1') refuseWithoutHost(req, res);
         else options.handler(req, res);
       };
@@ -49,7 +54,8 @@ export function createHttpServer(options: HttpServerOptions): Component<Listenin
         {
           // With true, Node would answer with an empty 400.
           requireHostHeader: false,
-          requestTimeout: options.requestTimeoutMs ?? 60_000,
+          // Node's own limit has no exceptions.
+          requestTimeout: isLongUpload ? 0 : requestTimeoutMs,
           headersTimeout: 15_000,
           keepAliveTimeout: 65_000,
           connectionsCheckingInterval: 5_000,
@@ -90,6 +96,20 @@ export function createHttpServer(options: HttpServerOptions): Component<Listenin
     },
   };
 }
+
+/** Ends the connection when the body has not arrived in time. */
+function limitBody(req: IncomingMessage, timeoutMs: number): void {
+  const timer = setTimeout(() => {
+    if (!req.complete) answerClientError(lateRequest, req.socket);
+  }, timeoutMs);
+  req.once('close', () => {
+    clearTimeout(timer);
+  });
+}
+
+const lateRequest: NodeJS.ErrnoException = Object.assign(new Error('the body has not arrived in time'), {
+  code: 'ERR_HTTP_REQUEST_TIMEOUT',
+});
 
 /** Answers a problem when Node's parser refuses the bytes or they arrive too slowly. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {

@@ -12,6 +12,7 @@ export {
   type JsonOptions,
   type LeastRate,
 } from './body.js';
+export { readBodyParts, type BodyParts, type BodyPartsOptions } from './body-parts.js';
 export { onceClosed } from './closed-response.js';
 export {
   defineComponent,
@@ -98,4 +99,4 @@ export { createSealing, type Sealing, type SealStanding } from './sealing.js';
 export { exchangeableSecret, secretsInForce, type SecretsInForce } from './secrets-in-force.js';
 export { loggedPath } from './secret-paths.js';
 export { runService, type ProcessControl, type ServiceOptions, type ServiceScope } from './run-service.js';
-export { parseOrProblem, type Part } from './validation.js';
+export { parseOrErrors, parseOrProblem, type Part } from './validation.js';

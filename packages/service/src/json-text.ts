@@ -84,7 +84,7 @@ export function duplicateKeyIn(text: string): (string | number)[] | null {
 
 const space = /[ \t\n\r]*/y;
 const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const stringPart = /[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** The tokens that may come next. */

@@ -201,7 +201,7 @@ export function problemHandler(
   send: (req: Request, res: Response, problem: ProblemError) => void = sendProblem,
 ): ErrorRequestHandler {
   // Express recognises error middleware by its four parameters.
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars
+  // oxlint-disable-next-line typescript/no-unused-vars
   return (error: unknown, req, res, _next) => {
     const problem = asProblem(error);
     const requestId = requestIdOf(req);

@@ -69,7 +69,7 @@ provideTelemetry({ exporter, shutdown: () => sdk.shutdown() });
  * thread, which doubles the time to load a service, so only services that export traces have it.
  */
 function patchKafkajsWhileItLoads(): void {
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- OpenTelemetry's hook is for it, and has no other form yet
+  // oxlint-disable-next-line typescript/no-deprecated -- OpenTelemetry's hook is for it, and has no other form yet
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url, { data: { include: ['kafkajs'] } });
 }
 

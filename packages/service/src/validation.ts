@@ -16,11 +16,9 @@ export function parseOrProblem<Schema extends z.ZodType>(
   value: unknown,
   part: Part,
 ): z.output<Schema> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const errors = sortByRank(
-    parsed.error.issues.flatMap((issue) => problemsOf(issue, { value, schema, part })),
-  );
+  const parsed = parseOrErrors(schema, value, part);
+  if ('data' in parsed) return parsed.data;
+  const { errors } = parsed;
   const [first] = errors;
   throw new ProblemError(
     400,
@@ -30,6 +28,19 @@ export function parseOrProblem<Schema extends z.ZodType>(
       : `${String(errors.length)} problems: see errors. The first: ${first?.path ?? part} ${first?.message ?? 'is not valid'}.`,
     { errors },
   );
+}
+
+/** As `parseOrProblem`, for values of which others of the request may be valid. */
+export function parseOrErrors<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  part: Part,
+): { data: z.output<Schema> } | { errors: FieldError[] } {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { data: parsed.data };
+  return {
+    errors: sortByRank(parsed.error.issues.flatMap((issue) => problemsOf(issue, { value, schema, part }))),
+  };
 }
 
 /** The order of errors: a missing field matters most, and an unknown field may be its misspelling, so it comes last. */

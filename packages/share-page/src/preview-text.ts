@@ -1,27 +1,13 @@
 // Text in the preview picture: measured, cut to a width, and laid out font by font. The drawing program would use one
 // font for a whole text, and drop characters, such as an emoji beside Arabic.
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { clip, html, textOf, type Child } from '@lead-scoring/charts';
-import { initWasm, Resvg } from '@resvg/resvg-wasm';
-
-export type Fonts = Uint8Array[];
-export type Drawing = InstanceType<typeof Resvg>;
+import { usualFont, withDrawing, type Fonts } from '@lead-scoring/charts/painting';
 
 export interface TextStyle {
   size: number;
   weight: number;
 }
 
-const fontFiles = [
-  import.meta.resolve('@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf'),
-  import.meta.resolve('@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf'),
-  import.meta.resolve('@expo-google-fonts/inter/700Bold/Inter_700Bold.ttf'),
-  import.meta.resolve('@expo-google-fonts/noto-sans-arabic/600SemiBold/NotoSansArabic_600SemiBold.ttf'),
-  import.meta.resolve('@expo-google-fonts/noto-sans-hebrew/600SemiBold/NotoSansHebrew_600SemiBold.ttf'),
-  import.meta.resolve('@expo-google-fonts/noto-emoji/400Regular/NotoEmoji_400Regular.ttf'),
-];
-const usualFont = 'Inter';
 const emojiFont = 'Noto Emoji';
 const otherFonts: [family: string, characters: RegExp][] = [
   [emojiFont, /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\u200d|\ufe0f|\u20e3/u],
@@ -37,26 +23,6 @@ const drawable =
 const spaceWidth = 0.3;
 /** Maximum length of a text in the picture, in UTF-16 code units. */
 const longest = 80;
-
-let fontsOnce: Promise<Fonts> | undefined;
-
-/** Loads the fonts and the drawing program for the first picture, and keeps them. */
-export function loadFonts(): Promise<Fonts> {
-  return (fontsOnce ??= (async () => {
-    await initWasm(readFile(fileURLToPath(import.meta.resolve('@resvg/resvg-wasm/index_bg.wasm'))));
-    return Promise.all(fontFiles.map((file) => readFile(fileURLToPath(file))));
-  })());
-}
-
-/** Calls `use` with the drawing of an SVG, and then frees its memory, which the garbage collector does not manage. */
-export function withDrawing<T>(svg: string, fonts: Fonts, use: (drawing: Drawing) => T): T {
-  const drawing = new Resvg(svg, { font: { fontBuffers: fonts, defaultFontFamily: usualFont } });
-  try {
-    return use(drawing);
-  } finally {
-    drawing.free();
-  }
-}
 
 /** Whether our fonts have every character of the text. */
 export function isDrawable(text: string): boolean {

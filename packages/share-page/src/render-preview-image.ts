@@ -12,7 +12,8 @@ import {
 } from '@lead-scoring/charts';
 import { driversWithLeads } from './account-parts.js';
 import { titleOf } from './drivers.js';
-import { isDrawable, loadFonts, textAt, widthOf, withDrawing, type Fonts } from './preview-text.js';
+import { loadFonts, pngOf, withDrawing, type Fonts } from '@lead-scoring/charts/painting';
+import { isDrawable, textAt, widthOf } from './preview-text.js';
 import { conditionWordsOf, withTitles } from './condition-parts.js';
 import type { SharedDriver, SharedExplanation } from './shared-explanation.js';
 
@@ -29,14 +30,7 @@ const loss = { bar: colours['loss-bar'], text: colours.loss };
 /** Renders a PNG of 1200 by 630 pixels, the size for link previews. */
 export async function renderPreviewImage(shared: SharedExplanation): Promise<Buffer> {
   const fonts = await loadFonts();
-  return withDrawing(textOf(picture(withTitles(shared), fonts)), fonts, (drawing) => {
-    const image = drawing.render();
-    try {
-      return Buffer.from(image.asPng());
-    } finally {
-      image.free();
-    }
-  });
+  return withDrawing(textOf(picture(withTitles(shared), fonts)), fonts, pngOf);
 }
 
 function picture(shared: SharedExplanation, fonts: Fonts): Html {

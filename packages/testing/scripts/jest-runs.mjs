@@ -1,5 +1,6 @@
 // Runs Jest for the commands of package.json: the same program and environment for all of them.
 import { spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '../../..');
@@ -19,14 +20,18 @@ export function testEnvironment(endpoints) {
   };
 }
 
-/** Runs Jest, with its output on this process's output; resolves with the exit code. */
-export function runJest(args, environment) {
+/**
+ * Runs Jest, with its output on this process's output; resolves with the exit code.
+ * @param priority of the processes, as in node:os
+ */
+export function runJest(args, environment, priority = 0) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [jest, ...args], {
       cwd: root,
       env: environment,
       stdio: ['ignore', 'inherit', 'inherit'],
     });
+    if (child.pid !== undefined) setPriority(child.pid, priority);
     child.on('close', (code) => resolve(code ?? 1));
   });
 }

@@ -10,11 +10,15 @@ import { root, runJest, testEnvironment } from './jest-runs.mjs';
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
 
 const checks = ['format:check', 'lint', 'dependency-rules', 'dead-code'];
-/** Two test files run at a time, the longest first; those of `alone` one at a time. */
-const suites = [
-  { projects: ['unit', 'int', 'e2e'], args: ['--maxWorkers=2'] },
-  { projects: ['alone'], args: ['--runInBand'] },
-];
+/** Files against the servers run two at a time, the longest first; those of `alone` one at a time. */
+const atServers = { projects: ['int', 'e2e'], args: ['--maxWorkers=2'] };
+const alone = { projects: ['alone'], args: ['--runInBand'] };
+/** Run beside `alone`, whose tests wait for time-outs and restarts more than they compute. */
+const unit = {
+  projects: ['unit'],
+  args: ['--maxWorkers=1'],
+  priority: constants.priority.PRIORITY_BELOW_NORMAL,
+};
 
 let passed = 0;
 let failed = 0;
@@ -42,6 +46,31 @@ async function runChecks() {
   for (const check of checks) await runCheck(check);
 }
 
+async function runSuite({ projects, args, priority }, env) {
+  const report = join(temporary, `${projects.join('-')}.json`);
+  const code = await runJest(
+    [
+      '--selectProjects',
+      ...projects,
+      ...args,
+      // A handle that a test left open must not keep the run from ending.
+      '--forceExit',
+      '--json',
+      `--outputFile=${report}`,
+      ...process.argv.slice(2),
+    ],
+    env,
+    priority,
+  );
+  const result = await readFile(report, 'utf8').then(JSON.parse, () => null);
+  // A suite that could not run counts as one failure.
+  passed += result?.numPassedTests ?? 0;
+  failed += result ? result.numFailedTests + result.numRuntimeErrorTestSuites : 1;
+  if (code !== 0 && result?.success) failed += 1;
+  for (const { name, startTime, endTime } of result?.testResults ?? [])
+    durations.push({ file: relative(root, name), seconds: Math.round((endTime - startTime) / 1_000) });
+}
+
 const checked = runChecks();
 const temporary = await mkdtemp(join(tmpdir(), 'lead-scoring-results-'));
 let platform;
@@ -51,29 +80,8 @@ try {
     onProgress: (message) => process.stdout.write(`${message}\n`),
   });
   const env = testEnvironment(platform.endpoints);
-  for (const { projects, args } of suites) {
-    const report = join(temporary, `${projects.join('-')}.json`);
-    const code = await runJest(
-      [
-        '--selectProjects',
-        ...projects,
-        ...args,
-        // A handle that a test left open must not keep the run from ending.
-        '--forceExit',
-        '--json',
-        `--outputFile=${report}`,
-        ...process.argv.slice(2),
-      ],
-      env,
-    );
-    const result = await readFile(report, 'utf8').then(JSON.parse, () => null);
-    // A suite that could not run counts as one failure.
-    passed += result?.numPassedTests ?? 0;
-    failed += result ? result.numFailedTests + result.numRuntimeErrorTestSuites : 1;
-    if (code !== 0 && result?.success) failed += 1;
-    for (const { name, startTime, endTime } of result?.testResults ?? [])
-      durations.push({ file: relative(root, name), seconds: Math.round((endTime - startTime) / 1_000) });
-  }
+  await runSuite(atServers, env);
+  await Promise.all([runSuite(alone, env), runSuite(unit, testEnvironment())]);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   failed += 1;

@@ -355,8 +355,8 @@ export function badPaths(name: RouteName, unit: Unit): BadRequest[] {
 function isGoodName(route: RouteDeclaration, parameter: string, value: string): boolean {
   if (route.problems.some((code) => code.endsWith('_not_found'))) return false;
   try {
-    const form = (route.parameters?.shape as Record<string, z.ZodType> | undefined)?.[parameter];
-    return form?.safeParse(decodeURIComponent(value)).success === true;
+    const forms: Record<string, z.ZodType> | undefined = route.parameters?.shape;
+    return forms?.[parameter]?.safeParse(decodeURIComponent(value)).success === true;
   } catch {
     return false;
   }

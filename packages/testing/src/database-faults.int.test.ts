@@ -128,9 +128,11 @@ test(
     holdsAgainst(async () => {
       // Open connections keep the setting with which they were opened.
       await postgresql.sql(`ALTER ROLE postgres SET statement_timeout = '1ms'`);
-      await times(5, () => postgresql.endConnections()).finally(() =>
-        postgresql.sql('ALTER ROLE postgres RESET statement_timeout'),
-      );
+      try {
+        await times(5, () => postgresql.endConnections());
+      } finally {
+        await postgresql.sql('ALTER ROLE postgres RESET statement_timeout');
+      }
       await postgresql.endConnections();
     }),
   120_000,

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createClient } from '@lead-scoring/client';
 import { leadIdOf, serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { seededRandom } from '@lead-scoring/start/random';
@@ -13,6 +14,7 @@ import {
   createRules,
   inParallel,
   nothingWrong,
+  sentFormOf,
   traffic,
   untilVisible,
   type Ledger,
@@ -30,6 +32,11 @@ const underFireMs = 240_000;
 const killsAtLeast = 8;
 // Another seed: other events, other moments.
 const seed = Number(process.env['SEED'] ?? 20_260_131);
+
+interface Job {
+  id: string;
+  status: string;
+}
 
 let system: TestSystem;
 let ledger: Ledger;
@@ -64,6 +71,44 @@ describe(`${eventCount} events, 5 % of them sent again, ${isFullSize ? 'each ser
     },
     isFullSize ? 1_800_000 : 420_000,
   );
+
+  test('an upload to POST /import, while ingest is killed twice and its sender once, counts each event once, and its job says so', async () => {
+    const events = traffic({
+      random,
+      events: 6_000,
+      leads: 500,
+      repeats: 0,
+      batch: [100, 100],
+      name: 'imported',
+    });
+    ledger.note(events.flat());
+    const kills = [20, 40];
+    const client = createClient({ baseUrl: system.url, token: system.token });
+    const upload = (killed: readonly number[], breaksOffAt = Infinity) => {
+      const sent = async function* () {
+        for (const [at, batch] of events.entries()) {
+          if (at === breaksOffAt) throw new Error('the sender is gone');
+          if (killed.includes(at)) system.service('ingest').process.kill('SIGKILL');
+          yield* batch.map(sentFormOf);
+          await delay(30);
+        }
+      };
+      return client.import(sent(), { idempotencyKey: 'the-upload' });
+    };
+    await expect(upload([], 30)).rejects.toThrow('the sender is gone');
+    const imported = await upload(kills);
+    expect(imported).toMatchObject({ accepted: 6_000, failed: 0, replayed: 0 });
+    ledger.note(events.flat(), imported.position);
+    const job = await eventually('the job is completed', async () => {
+      const answer = await system.request<Job>(`/jobs/${String(imported.job)}`);
+      return answer.body.status === 'completed' && answer.body;
+    });
+    expect(job).toMatchObject({ id: imported.job, kind: 'import', total: 6_000, done: 6_000, failed: 0 });
+    await system.system.ready(120_000);
+    expect(await upload([])).toMatchObject({ accepted: 6_000, replayed: 6_000, job: imported.job });
+    await untilVisible(system, ledger, 120_000);
+    expect(await audit(system, ledger)).toEqual(nothingWrong);
+  }, 300_000);
 
   test('every explanation accounts for the whole score', async () => {
     const aliases = [...new Set([...ledger.sent.values()].map((event) => event.alias))];

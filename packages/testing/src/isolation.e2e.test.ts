@@ -70,6 +70,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   // Types are names, which each unit has of its own: tests of ingest check that hiding and counting one concerns no other unit.
   setEventTypeSettings: [nothing],
   dryRunEventTypeDeletion: [nothing],
+  deleteEventTypeEvents: [nothing],
   listLeads: [
     empty(({ mark }) => ({ query: { q: mark } })),
     empty(({ mark }) => ({ query: { q: mark, score_type: 'deal' } })),
@@ -78,6 +79,8 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     missing(({ filterId }) => ({ query: { filter_id: filterId } })),
   ],
   searchLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
+  findLeadByAlias: [missing(({ alias }) => ({ query: { alias_kind: 'email', alias } }))],
+  listLeadAliases: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   getScore: [
     missing(({ leadId }) => ({ parameters: { leadID: leadId } })),
     missing(({ leadId }) => ({ parameters: { leadID: leadId }, query: { score_type: 'deal' } })),
@@ -91,6 +94,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     missing(({ leadId }) => ({ parameters: { leadID: leadId }, query: { score_type: 'deal' } })),
   ],
   drawScoreHistory: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
+  paintScoreHistory: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   listDeals: [empty(({ leadId }) => ({ query: { lead_id: leadId } }))],
   getDeal: [missing(({ dealId }) => ({ parameters: { id: dealId } }))],
   // Its answers to foreign values are sums of nothing; the deals of these sums are listed by the next.
@@ -369,7 +373,17 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   ],
   startSuggestion: [nothing],
   drawWhatIf: [missing(({ whatIfId }) => ({ parameters: { job: whatIfId } }))],
+  paintWhatIf: [missing(({ whatIfId }) => ({ parameters: { job: whatIfId } }))],
   applyWhatIf: [missing(({ whatIfId }) => ({ parameters: { job: whatIfId } }))],
+  startChallenger: [
+    missing(({ ruleId }) => ({
+      body: { name: 'Into A', changes: [{ op: 'remove', rule_id: ruleId }] },
+    })),
+  ],
+  listChallengers: [nothing],
+  getChallenger: [missing(({ challengerId }) => ({ parameters: { id: challengerId } }))],
+  applyChallenger: [missing(({ challengerId }) => ({ parameters: { id: challengerId } }))],
+  endChallenger: [missing(({ challengerId }) => ({ parameters: { id: challengerId } }))],
   scoreNow: [
     missing(({ rulesetId }) => ({
       parameters: { dimension: 'engagement', id: rulesetId },
@@ -379,6 +393,8 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   backfillScores: [nothing],
   backfillProfiles: [nothing],
   backfillAccounts: [nothing],
+  backfillLevels: [nothing],
+  backfillEventTypes: [nothing],
   analyzeSite: [nothing],
   listSiteAnalyses: [nothing],
   setActiveOrgUnit: [missing(({ ouId }) => ({ body: { ouId } }))],

@@ -1,6 +1,6 @@
 // The ledger that tests keep outside of the system: the events that were sent, and those that were answered 202. An audit compares
 // it with the public topics, the API and the stored events: no event is lost, doubled or invented, and every score is right.
-import { leadIdOf, namedEventIdOf } from '@lead-scoring/contracts';
+import { leadIdOf, namedEventIdOf, type routeDeclarations } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import type { Random } from '@lead-scoring/start/random';
 import { MongoClient, type Binary } from 'mongodb';
@@ -30,6 +30,8 @@ export interface Ledger {
   readonly answers: ReadonlyMap<number, number>;
   /** Posts the events and records the answer; its status is 0 if there was none. */
   post(events: readonly LedgerEvent[], timeoutMs?: number): Promise<PostAnswer>;
+  /** Notes that events were sent elsewhere, and with which position they were acknowledged, if they were. */
+  note(events: readonly LedgerEvent[], position?: string): void;
   /** Posts the events until they are acknowledged. */
   deliver(events: readonly LedgerEvent[], withinMs: number): Promise<void>;
 }
@@ -40,13 +42,17 @@ export function createLedger(system: TestSystem): Ledger {
   const positions: string[] = [];
   const answers = new Map<number, number>();
   const idOf = (event: LedgerEvent) => namedEventIdOf(system.ouId, 'email', event.alias, event.event_id);
+  const note: Ledger['note'] = (events, position) => {
+    for (const event of events) {
+      sent.set(idOf(event), event);
+      if (position !== undefined) acknowledged.add(idOf(event));
+    }
+    if (position !== undefined) positions.push(position);
+  };
   const post: Ledger['post'] = async (events, timeoutMs = 60_000) => {
-    for (const event of events) sent.set(idOf(event), event);
+    note(events);
     const answer: PostAnswer = await system
-      .request<PostAnswer['body']>('/ingest', {
-        body: events.map(({ path, ...event }) => ({ ...event, alias_kind: 'email', metadata: { path } })),
-        timeoutMs,
-      })
+      .request<PostAnswer['body']>('/ingest', { body: events.map(sentFormOf), timeoutMs })
       .catch(() => ({ status: 0, headers: null, body: {} }));
     answers.set(answer.status, (answers.get(answer.status) ?? 0) + 1);
     if (answer.status === 202) {
@@ -62,6 +68,7 @@ export function createLedger(system: TestSystem): Ledger {
     acknowledged,
     positions,
     answers,
+    note,
     post,
     deliver: async (events, withinMs) => {
       await eventually(
@@ -77,6 +84,11 @@ export function createLedger(system: TestSystem): Ledger {
       );
     },
   };
+}
+
+/** The event as a request has it. */
+export function sentFormOf({ path, ...event }: LedgerEvent): routeDeclarations.IngestedEvent {
+  return { ...event, alias_kind: 'email', metadata: { path } };
 }
 
 /** Rules that `referenceScores` can apply; `createRules` creates them in the system. */

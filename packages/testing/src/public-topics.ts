@@ -48,7 +48,7 @@ export async function readTopic<Payload = unknown>(
     });
     await consumer.connect();
     await consumer.subscribe({ topic, fromBeginning: true });
-    await new Promise<void>((resolve, reject) => {
+    const allRead = new Promise<void>((resolve, reject) => {
       const deadline = setTimeout(() => {
         reject(
           new Error(
@@ -99,7 +99,12 @@ export async function readTopic<Payload = unknown>(
         .catch((error: unknown) => {
           settle(error instanceof Error ? error : new Error(String(error)));
         });
-    }).finally(() => consumer.disconnect());
+    });
+    try {
+      await allRead;
+    } finally {
+      await consumer.disconnect();
+    }
     await admin.deleteGroups([groupId]).catch(() => undefined);
   }
   await admin.disconnect();

@@ -71,6 +71,9 @@ export interface Unit {
   jobId: string;
   /** Of a completed what-if whose draft changes nothing. */
   whatIfId: string;
+  /** Two challengers: one stays, and its draft changes nothing. */
+  challengerId: string;
+  idleChallengerId: string;
   /** A website that may be analysed. */
   siteUrl: string;
 }
@@ -107,9 +110,12 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     parameters: { eventType: `Hidden ${mark}` },
     body: { hidden: true },
   }),
+  deleteEventTypeEvents: ({ mark }) => ({ parameters: { eventType: `Deleted ${mark}` } }),
   dryRunEventTypeDeletion: ({ eventType }) => ({ parameters: { eventType } }),
   listLeads: () => ({ query: { limit: '5' } }),
   searchLeads: ({ mark }) => ({ query: { q: mark } }),
+  findLeadByAlias: ({ alias }) => ({ query: { alias_kind: 'email', alias } }),
+  listLeadAliases: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   getScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   explainScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   listDeals: ({ leadId }) => ({ query: { lead_id: leadId } }),
@@ -143,6 +149,10 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     query: { from: '2026-03-28', to: '2026-03-31', timezone: 'Europe/Berlin' },
   }),
   drawScoreHistory: ({ leadId }) => ({
+    parameters: { leadID: leadId },
+    query: { from: '2026-03-28', to: '2026-03-31', width: '360' },
+  }),
+  paintScoreHistory: ({ leadId }) => ({
     parameters: { leadID: leadId },
     query: { from: '2026-03-28', to: '2026-03-31', width: '360' },
   }),
@@ -212,7 +222,22 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     body: { outcome: { event_type: eventType }, dimension: 'engagement' },
   }),
   drawWhatIf: ({ whatIfId }) => ({ parameters: { job: whatIfId }, query: { chart: 'roc' } }),
+  paintWhatIf: ({ whatIfId }) => ({ parameters: { job: whatIfId }, query: { chart: 'roc' } }),
   applyWhatIf: ({ whatIfId }) => ({ parameters: { job: whatIfId } }),
+  startChallenger: ({ eventType, mark }) => ({
+    body: {
+      name: `Challenger ${mark}`,
+      changes: [{ op: 'add', rule: { event_type: eventType, weight: 2 } }],
+      outcome: { event_type: eventType },
+    },
+  }),
+  listChallengers: () => ({}),
+  getChallenger: ({ challengerId }) => ({ parameters: { id: challengerId } }),
+  applyChallenger: ({ challengerId }) => ({
+    parameters: { id: challengerId },
+    query: { dry_run: 'true' },
+  }),
+  endChallenger: ({ idleChallengerId }) => ({ parameters: { id: idleChallengerId } }),
   scoreNow: ({ rulesetId }) => ({
     parameters: { dimension: 'engagement', id: rulesetId },
     query: { dry_run: 'true' },
@@ -220,6 +245,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   backfillScores: () => ({ query: { dry_run: 'true' } }),
   backfillProfiles: () => ({ query: { dry_run: 'true' } }),
   backfillAccounts: () => ({ query: { dry_run: 'true' } }),
+  backfillLevels: () => ({ query: { dry_run: 'true' } }),
+  backfillEventTypes: () => ({ query: { dry_run: 'true' } }),
   setRulesActive: ({ ouId, ruleId }) => ({
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },
@@ -596,6 +623,14 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     );
     return (answer.body as { status?: string }).status === 'completed';
   });
+  // They begin behind all changes of the configuration: the draft of one that is overtaken is not applied.
+  const [challengerId, idleChallengerId] = [
+    await idOf('startChallenger', { name: `Shadow ${mark}`, changes: [] }),
+    await idOf('startChallenger', {
+      name: `Idle shadow ${mark}`,
+      changes: [{ op: 'add', rule: { event_type: eventType, weight: 3 } }],
+    }),
+  ];
   const siteUrl = `${system.siteUrl}/?of=${mark}`;
   await made('analyzeSite', { body: { url: siteUrl } }, unit);
   return {
@@ -650,6 +685,8 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     deliveryId: tests.data[0]?.id ?? '',
     jobId,
     whatIfId,
+    challengerId,
+    idleChallengerId,
     siteUrl,
   };
 }

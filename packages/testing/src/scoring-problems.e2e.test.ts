@@ -217,10 +217,19 @@ describe('while a service does not come to it', () => {
     createRule: { list: 'listRules', delete: 'deleteRule' },
     createEngagementRule: { list: 'listRules', delete: 'deleteRule' },
     createAccountRule: { list: 'listAccountRules', delete: 'deleteRule' },
+    startChallenger: { list: 'listChallengers', delete: 'endChallenger' },
   } as const;
   const doomedNames = Object.keys(doomed) as (keyof typeof doomed)[];
   const markOf = (name: string) => `Doomed ${name}`;
+  /** The full unit has no challengers, of which the other one has as many as it may have. */
+  const placeOf = (name: string) => ({ inFull: name === 'startChallenger' });
   const making = (name: keyof typeof doomed): Request => {
+    if (name === 'startChallenger')
+      return {
+        body: { name: markOf(name), changes: [] },
+        headers: { 'idempotency-key': `doomed-${name}` },
+        ...placeOf(name),
+      };
     const named = name === 'createRuleset' || name === 'createDecay' ? 'name' : 'label';
     const body = { ...(good(name).body as object), [named]: markOf(name) };
     return { body, headers: { 'idempotency-key': `doomed-${name}` } };
@@ -269,10 +278,17 @@ describe('while a service does not come to it', () => {
       const named = (item: Listed) => (item.name ?? item.label) === markOf(name);
       const list = async () =>
         (
-          (await ask(doomed[name].list, { query: { limit: '100' } })).body as { data: { id: string }[] }
+          (
+            await ask(doomed[name].list, {
+              ...(name !== 'startChallenger' && { query: { limit: '100' } }),
+              ...placeOf(name),
+            })
+          ).body as { data: { id: string }[] }
         ).data.filter(named);
       const id = await eventually('it is made', async () => (await list())[0]?.id, 60_000);
-      expect(await ask(doomed[name].delete, { parameters: { id } })).toMatchObject({ status: 204 });
+      expect(await ask(doomed[name].delete, { parameters: { id }, ...placeOf(name) })).toMatchObject({
+        status: 204,
+      });
       expectProblem(await ask(name, making(name)), afterDeletion);
       expect(await list()).toEqual([]);
     },

@@ -72,6 +72,8 @@ const filterNamed = (
 const rulesetsNamed = (...names: string[]) => names.map((name) => ({ name }));
 const documentWith = (body: object) => fixed({ body });
 
+const challengerOf = (draft: object) => ({ body: { name: 'Shadow', ...draft } });
+
 /** Of each route the problems that it declares itself, and requests that provoke them. */
 export const provoked: Partial<Record<RouteName, Partial<Record<ProblemCode, Provoked>>>> = {
   listLeads: {
@@ -83,6 +85,7 @@ export const provoked: Partial<Record<RouteName, Partial<Record<ProblemCode, Pro
   explainScore: { lead_not_found: noLead },
   getScoreHistory: { lead_not_found: noLead },
   drawScoreHistory: { lead_not_found: noLead },
+  paintScoreHistory: { lead_not_found: noLead },
   forecastScore: { lead_not_found: noLead },
   resetScores: { lead_not_found: noLead },
   getDeal: { deal_not_found: fixed({ parameters: { id: 'No such deal' } }) },
@@ -204,6 +207,25 @@ export const provoked: Partial<Record<RouteName, Partial<Record<ProblemCode, Pro
     configuration_version_not_found: fixed({ body: { version: 1_000_000 } }),
     configuration_changed: fixed({ body: { version: 1 }, headers: { 'if-match': '"1"' } }),
   },
+  startChallenger: {
+    rule_not_found: fixed(challengerOf({ changes: [{ op: 'remove', rule_id: unknown }] })),
+    ruleset_not_found: fixed(
+      challengerOf({ changes: [{ op: 'add', rule: { ...engagement, ruleset_id: unknown } }] }),
+    ),
+    duplicate_name: fixed(
+      challengerOf({ changes: [], decays: ['Weekly', 'weekly'].map((name) => ({ ...decay, name })) }),
+    ),
+    levels_overlap: fixed(
+      challengerOf({ changes: [], ...levelsOf(['Warm', 10, 50], ['Hot', 50, null]).body }),
+    ),
+    limit_reached: inFull(() => challengerOf({ changes: [{ op: 'add', rule: engagement }] })),
+  },
+  getChallenger: { challenger_not_found: noId },
+  applyChallenger: {
+    challenger_not_found: noId,
+    rules_changed: ({ idleChallengerId }) => ({ parameters: { id: idleChallengerId } }),
+  },
+  endChallenger: { challenger_not_found: noId },
   putConfiguration: {
     duplicate_name: documentWith({ engagement_rulesets: rulesetsNamed('Intent', 'intent') }),
     duplicate_mapping: documentWith({

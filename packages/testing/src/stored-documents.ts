@@ -104,6 +104,25 @@ export function differences(before: StoredDocuments, after: StoredDocuments): st
   return found;
 }
 
+/**
+ * The same documents, each in the form in which it is to be compared.
+ * @param form null for a document that is not compared
+ */
+export function inForm(
+  stored: StoredDocuments,
+  form: (collection: string, document: Document) => Document | null,
+): StoredDocuments {
+  return new Map(
+    [...stored].map(([name, documents]) => {
+      const formed = [...documents].flatMap(([key, bytes]): [string, Uint8Array][] => {
+        const document = form(name, BSON.deserialize(bytes, exact));
+        return document ? [[key, BSON.serialize(document)]] : [];
+      });
+      return [name, new Map(formed)];
+    }),
+  );
+}
+
 const exact = { promoteLongs: false, promoteBuffers: false, promoteValues: false };
 
 /** EJSON with every type kept and object keys in order: two values that are the same have the same text. */

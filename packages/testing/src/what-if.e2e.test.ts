@@ -1,5 +1,5 @@
-// What-ifs, suggestions and rescorings through the gateway: every status that their routes declare, and jobs that end once with the right
-// result although their service is killed while they run.
+// Tests what-ifs, suggestions, rescorings, deletions of events and challengers through the gateway: each status that a route declares is answered,
+// and each job ends once with the right result although the test kills its service.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { exitCodes } from '@lead-scoring/cli';
 import { leadIdOf, type routeDeclarations } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { runCommand } from './command-line.js';
+import { rebuild } from './rebuild.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
 
 let system: TestSystem;
@@ -129,6 +130,63 @@ test('a what-if ends once with the right result, although scoring is killed whil
     expect(withoutRuleIds(result)).toEqual(withoutRuleIds(expected));
   }
   expect((await system.request('/leads?limit=50')).body).toEqual(scores);
+}, 180_000);
+
+test('triggers fire in a what-if as often as their simulations say by the live rules, and by the draft as its points say', async () => {
+  const channel = await system.request<{ id: string }>('/notification-channels', {
+    body: {
+      name: 'What if',
+      type: 'slack',
+      config: { channel_id: 'C0000000001', channel_name: 'What if' },
+    },
+  });
+  const common = { channel_ids: [channel.body.id] };
+  const create = async (path: string, body: object) => {
+    const created = await system.request<{ id: string }>(path, { body: { ...common, ...body } });
+    expect(created.status).toBe(201);
+    return { path, id: created.body.id };
+  };
+  const triggers = [
+    await create('/triggers', { name: 'Twenty', score_threshold: 20, score_type: 'engagement' }),
+    await create('/surge-triggers', {
+      ...{ name: 'Ten in three days', threshold: 10, score_type: 'engagement' },
+      ...{ window_seconds: 3 * 24 * 3_600, cooldown_seconds: 0, event_type: null },
+    }),
+    await create('/sequences', {
+      ...{ name: 'Form, then won', ordered: true, event_types: ['Form Submit', 'Deal Won'] },
+      ...{ window_seconds: 20 * 24 * 3_600, cooldown_seconds: 0 },
+    }),
+  ];
+  const range = { from: day(-1), to: day(20) };
+  const simulated = await Promise.all(
+    triggers.map(async ({ path, id }) => {
+      const { body } = await system.request<{ total: number; truncated: boolean }>(`${path}/${id}/simulate`, {
+        body: range,
+      });
+      expect(body.truncated).toBe(false);
+      return [id, body.total] as const;
+    }),
+  );
+  expect(Math.min(...simulated.map(([, total]) => total))).toBeGreaterThan(0);
+  const result = await eventually(
+    'scoring knows the triggers',
+    async () => {
+      const { body } = await start(drafted());
+      const { result: found } = await completed(body.job_id);
+      return found?.triggers.length === triggers.length && found;
+    },
+    60_000,
+  );
+  expect(new Map(result.triggers.map(({ id, live }) => [id, live]))).toEqual(new Map(simulated));
+  // By the draft a view gives one point and a form twenty: the first form of a lead takes it to twenty.
+  const [twenty] = triggers;
+  const crossing = Array.from({ length: leads }, (_, lead) => formsOf(lead)).filter((forms) => forms > 0);
+  expect(result.triggers.find(({ id }) => id === twenty?.id)).toMatchObject({
+    name: 'Twenty',
+    kind: 'milestone',
+    draft: crossing.length,
+  });
+  for (const { path, id } of triggers) await system.request(`${path}/${id}`, { method: 'DELETE' });
 }, 180_000);
 
 describe('the statuses of a what-if', () => {
@@ -467,3 +525,224 @@ describe('on the command line', () => {
     expect(applied.written).toContain(`has version ${String(version)}.`);
   }, 120_000);
 });
+
+describe('the deletion of the events of a type', () => {
+  const guests = 60;
+  const guest = (number: number) => `guest${String(number)}@example.com`;
+  const idOf = (number: number) => leadIdOf(system.ouId, 'email', guest(number));
+  const path = (type: string) => `/settings/ou/event-types/${encodeURIComponent(type)}`;
+  /** Two events of the type of each guest, in one spelling each, and one of another. */
+  const eventsOf = (type: string, part: string) =>
+    Array.from({ length: guests }, (_, number) =>
+      [type, type.toLowerCase().replaceAll(' ', '_'), 'Deletion Stays'].map((event_type, index) => ({
+        alias_kind: 'email',
+        alias: guest(number),
+        event_type,
+        event_id: `${part} ${String(number)} ${String(index)}`,
+        timestamp: day(10 + number),
+        metadata: { name: `Guest ${String(number)}`, topic: part },
+      })),
+    ).flat();
+  const take = async (events: object[]) => {
+    const { body } = await system.request<{ position: string }>('/ingest', { body: events });
+    await eventually('the events are scored', async () => {
+      const read = await system.request(`/leads?limit=1&min_position=${body.position}`);
+      return read.status === 200;
+    });
+    return body.position;
+  };
+  const ruleFor = async (event_type: string) =>
+    (
+      await system.request<{ id: string }>('/engagement-scoring/rules', {
+        body: { event_type, weight: 7, label: `Points of ${event_type}` },
+      })
+    ).body.id;
+  /** Takes the rule away; its points stay given, and the type may be deleted. */
+  const removeRule = async (ruleId: string, type: string) => {
+    await system.request(`/rules/${ruleId}`, { method: 'DELETE' });
+    await eventually('no rule uses the type', async () => {
+      const { body } =
+        await system.request<routeDeclarations.EventTypeSettings[]>('/settings/ou/event-types');
+      return body.find(({ name }) => name === type)?.deletable === true;
+    });
+  };
+  const remove = (type: string, options = {}) =>
+    system.request<
+      routeDeclarations.Job & { code?: string; detail?: string; errors?: { message: string }[] }
+    >(`${path(type)}/events`, { method: 'DELETE', ...options });
+  const read = async <Body>(path: string) => {
+    const { status, body } = await system.request<Body>(path);
+    expect([path, status]).toEqual([path, 200]);
+    return body;
+  };
+  const scores = async () =>
+    Promise.all(
+      [0, 1, 59].map(async (number) => (await read<{ score: number }>(`/score/${idOf(number)}`)).score),
+    );
+
+  /** No read of any service has the events of a type. */
+  async function expectNothingOf(type: string): Promise<void> {
+    const named = encodeURIComponent(type);
+    expect(await read(`/events?event_type=${named}`)).toMatchObject({ total: 0, data: [] });
+    expect(await read(`/events?event_type=${named}&from=${day(0)}&to=${day(200)}`)).toMatchObject({
+      total: 0,
+    });
+    expect(await read<string[]>('/event-types')).not.toContain(type);
+    const stats = await read<routeDeclarations.EventStats>('/event-stats');
+    expect(stats.event_types?.map(({ event_type }) => event_type)).not.toContain(type);
+    const series = await read<{ total: number }>(
+      `/events-analytics?event_type=${named}&granularity=month&from=${day(0)}&to=${day(200)}`,
+    );
+    expect(series.total).toBe(0);
+    const ofLead = await read<{ data: { event_type: string }[] }>(`/events/${idOf(0)}?limit=100`);
+    expect(ofLead.data.map(({ event_type }) => event_type)).not.toContain(type);
+    const csv = await read<string>(`/events/export?event_type=${named}`);
+    expect(csv.trim().split('\n')).toHaveLength(1);
+    expect(await read(`${path(type)}/dry-run-delete`)).toEqual({ events_count: 0, event_scores_count: 0 });
+    const explained = await read<routeDeclarations.ScoreExplanation>(
+      `/lead/${idOf(0)}/score-explain?range_hours=876000`,
+    );
+    expect(explained.unattributed).toBe(0);
+    expect(explained.entries.map(({ event_type }) => event_type)).not.toContain(type);
+    expect(explained.top_drivers.map(({ event_type }) => event_type)).not.toContain(type);
+  }
+
+  test('is refused while a rule uses the type; then no read has the events, points are taken back, leads stay, and later events count', async () => {
+    await ruleFor('Deletion Stays');
+    await take(eventsOf('Other Webinar', 'before'));
+    const before = await scores();
+    const leadsBefore = (await read<{ total: number }>('/leads?limit=1')).total;
+    const ruleId = await ruleFor('Webinar');
+    const events = eventsOf('Webinar', 'webinar').filter(({ event_type }) => event_type !== 'Deletion Stays');
+    await take(events);
+    expect(await scores()).toEqual(before.map((score) => score + 14));
+    const refused = await remove('webinar');
+    expect(refused).toMatchObject({ status: 409, body: { code: 'event_type_protected' } });
+    expect(refused.body.detail).toContain(ruleId);
+    expect(refused.body.errors).toEqual([{ path: 'rules', message: ruleId }]);
+    const shared = await read<{ data: object[] }>('/leads?limit=1');
+    expect(shared.data).toHaveLength(1);
+    const share = await system.request<{ token: string }>(`/leads/${idOf(0)}/share-explain`, {
+      method: 'POST',
+    });
+    await removeRule(ruleId, 'Webinar');
+    expect(await read(`${path('Webinar')}/dry-run-delete`)).toEqual({
+      events_count: 2 * guests,
+      event_scores_count: 2 * guests,
+    });
+    expect(await remove('Webinar')).toMatchObject({
+      status: 200,
+      body: {
+        event_type: 'Webinar',
+        events_deleted: 2 * guests,
+        event_scores_deleted: 2 * guests,
+        leads_affected: guests,
+      },
+    });
+    await expectNothingOf('Webinar');
+    expect(await scores()).toEqual(before);
+    expect((await read<{ total: number }>('/leads?limit=1')).total).toBe(leadsBefore);
+    const page = await read<routeDeclarations.PublicScoreExplanation>(
+      `/public/score-explain/${share.body.token}`,
+    );
+    expect(page).toMatchObject({ lead_name: 'Guest 0', score: before[0] });
+    expect(page.top_drivers.map(({ event_type }) => event_type)).not.toContain('Webinar');
+    // The same event_id stays a repeat, and a new event counts.
+    await take([...events, { ...events[0], event_id: 'new' }]);
+    expect(await read('/events?event_type=Webinar')).toMatchObject({ total: 1 });
+    expect(await remove('Webinar')).toMatchObject({
+      status: 200,
+      body: { events_deleted: 1, event_scores_deleted: 0, leads_affected: 0 },
+    });
+  }, 120_000);
+
+  test('is done once and whole, although ingest and scoring are killed meanwhile, and rebuilt afterwards', async () => {
+    await take(eventsOf('Yet Another', 'kept'));
+    const before = await scores();
+    const ruleId = await ruleFor('Trade Fair');
+    await take(eventsOf('Trade Fair', 'fair').filter(({ event_type }) => event_type !== 'Deletion Stays'));
+    await removeRule(ruleId, 'Trade Fair');
+    const deleting = remove('Trade Fair', {
+      headers: { 'Idempotency-Key': 'fair' },
+      timeoutMs: 60_000,
+    }).catch(() => null);
+    for (const service of ['ingest', 'scoring', 'ingest'] as const) {
+      system.service(service).process.kill('SIGKILL');
+      await eventually(
+        'it answers again',
+        async () => (await system.request('/leads?limit=1')).status === 200,
+      );
+    }
+    await deleting;
+    await eventually('the deletion has ended', async () => {
+      const jobs = await system.request<{ data: { kind: string; status: string }[] }>('/jobs?limit=100');
+      const deletions =
+        jobs.status === 200 ? jobs.body.data.filter(({ kind }) => kind === 'event-deletion') : [];
+      return deletions.length === 3 && deletions.every(({ status }) => status === 'completed');
+    });
+    const again = await remove('Trade Fair', { headers: { 'Idempotency-Key': 'fair' } });
+    if (again.status === 200)
+      expect(again.body).toMatchObject({ events_deleted: 2 * guests, leads_affected: guests });
+    await expectNothingOf('Trade Fair');
+    expect(await scores()).toEqual(before);
+    await rebuild(system, ['ingest', 'scoring'], 180_000);
+    await expectNothingOf('Trade Fair');
+    await expectNothingOf('Webinar');
+    expect(await scores()).toEqual(before);
+  }, 300_000);
+});
+
+test('the figures of a challenger are those of a what-if of the same time, although scoring is killed while they grow', async () => {
+  const form = { ...drafted(), outcome: { event_type: 'Deal Won' } };
+  const begun = new Date().toISOString();
+  const started = await system.request<{ id: string }>('/scoring/challengers', {
+    body: { name: 'Forms', ...form },
+  });
+  expect(started.status).toBe(201);
+  const shown = async () => {
+    const { status, body } = await system.request<routeDeclarations.ChallengerFigures>(
+      `/scoring/challengers/${started.body.id}`,
+    );
+    return status === 200 ? body : null;
+  };
+  const guests = 30;
+  for (const part of [0, 1, 2]) {
+    const timestamp = new Date().toISOString();
+    const { body } = await system.request<{ position: string }>('/ingest', {
+      body: Array.from({ length: guests }, (_, number) =>
+        [
+          'Page View',
+          ...(number % 2 === part % 2 ? ['Form Submit'] : []),
+          ...(part === 2 && number % 3 === 0 ? ['Deal Won'] : []),
+        ].map((event_type) => ({
+          alias_kind: 'email',
+          alias: `challenged${String(number)}@example.com`,
+          event_type,
+          timestamp,
+        })),
+      ).flat(),
+    });
+    system.service('scoring').process.kill('SIGKILL');
+    await eventually(
+      'the events are scored',
+      async () => (await system.request(`/leads?limit=1&min_position=${body.position}`)).status === 200,
+      60_000,
+    );
+  }
+  const all = new Date().toISOString();
+  const { figures } = await eventually(
+    'the figures have everything',
+    async () => {
+      const body = await shown();
+      return (body?.as_of ?? '') > all && body;
+    },
+    60_000,
+  );
+  const { body } = await start({ ...form, from: begun });
+  const { result } = await completed(body.job_id);
+  expect(result).toMatchObject({ leads: guests });
+  expect(withoutRuleIds(figures ?? undefined)).toEqual(withoutRuleIds(result));
+  expect((await system.request(`/scoring/challengers/${started.body.id}`, { method: 'DELETE' })).status).toBe(
+    204,
+  );
+}, 240_000);

@@ -1,4 +1,5 @@
 // The gateway over HTTP, on real Kafka, registry and MongoDB: the answers of each kind of route, by caller.
+import type { ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -135,7 +136,7 @@ describe('intake', () => {
       body: 'alias_kind,alias,event_type,timestamp,metadata.path\nemail,ada@example.com,Page View,2020-01-01T00:00:00Z,"/a,""b"""\n',
     });
     expect(reply).toMatchObject({ status: 202, body: { accepted: 1 } });
-    expect(reply.body.job_id).toBe(reply.body.batch_id);
+    expect(reply.body.job_id).toBe(`ingest-${String(reply.body.batch_id)}`);
     const [written] = (await rig.ingested()).filter(
       ({ payload }) => payload.batch_id === reply.body.batch_id,
     );
@@ -533,7 +534,7 @@ describe('triggers', () => {
   const written = async (path: string, body: object) => {
     rig.notificationReplies(() => ({ outcome: 'rejected', code: 'limit_reached', message: 'Full.' }));
     expectProblem(await rig.call('POST', path, { body }), 409, 'limit_reached');
-    return (rig.commands.at(-1)?.payload as records.CreateTrigger).definition;
+    return (rig.commands.at(-1)?.payload as records.CreateTrigger | undefined)?.definition;
   };
 
   test('reach their owner with defaults for omitted fields', async () => {
@@ -769,7 +770,7 @@ describe('reads', () => {
     expect(broken.headers.get('retry-after')).toBeTruthy();
   });
 
-  test('jobs are listed by every service that runs jobs; one that does not list its own fails the whole', async () => {
+  test('jobs are listed by every service that runs jobs, and those that do not answer are named; the whole fails when none does, or one refuses', async () => {
     const job = {
       id: 'notification-0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e',
       kind: 'redelivery',
@@ -788,7 +789,13 @@ describe('reads', () => {
       kind: 'what-if',
       started_at: '2026-01-31T09:31:00.000Z',
     };
-    const ofServices = [job, later];
+    const own = {
+      ...job,
+      id: 'ingest-0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e',
+      kind: 'import',
+      started_at: '2026-01-31T09:29:00.000Z',
+    };
+    const ofServices = [own, job, later];
     rig.ownerAnswers((_req, res) => {
       res.setHeader('Content-Type', 'application/json');
       res.end(JSON.stringify({ data: [ofServices.shift()], total: 1, page: 1, limit: 26 }));
@@ -796,16 +803,35 @@ describe('reads', () => {
     const reply = await rig.call('GET', '/jobs?status=running');
     expect(reply).toMatchObject({
       status: 200,
-      body: { data: [later, job], total: 2, page: 1, limit: 25 },
+      body: { data: [later, job, own], total: 3, page: 1, limit: 25 },
     });
-    for (const forwarded of rig.forwarded.slice(-2))
+    for (const forwarded of rig.forwarded.slice(-3))
       expect(forwarded).toMatchObject({ url: '/jobs?limit=26&status=running', claims: { ou_id: ouId } });
     rig.ownerAnswers((_req, res) => {
       res.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '3' }).end('{"code":"x"}');
     });
     const away = await rig.call('GET', '/jobs');
-    expect(away).toMatchObject({ status: 503, body: { code: 'x' } });
-    expect(away.headers.get('retry-after')).toBe('3');
+    expectProblem(away, 503, 'service_unavailable');
+    expect(away.headers.get('retry-after')).toBeTruthy();
+    for (const fail of [
+      (res: ServerResponse) => res.writeHead(500).end(),
+      (res: ServerResponse) => res.destroy(),
+    ]) {
+      let asked = 0;
+      rig.ownerAnswers((_req, res) => {
+        asked += 1;
+        if (asked === 2) return void fail(res);
+        res.setHeader('Content-Type', 'application/json');
+        res.end(JSON.stringify({ data: [], total: 0, page: 1, limit: 26 }));
+      });
+      const partial = await rig.call<{ unavailable: string[] }>('GET', '/jobs');
+      expect(partial).toMatchObject({ status: 200, body: { data: [], total: 0 } });
+      expect(partial.body.unavailable).toHaveLength(1);
+    }
+    rig.ownerAnswers((_req, res) => {
+      res.writeHead(404, { 'Content-Type': 'application/json' }).end('{"code":"org_unit_ended"}');
+    });
+    expect(await rig.call('GET', '/jobs')).toMatchObject({ status: 404, body: { code: 'org_unit_ended' } });
     expectProblem(await rig.call('GET', '/jobs?status=queued'), 400, 'invalid_request');
     expectProblem(await rig.call('GET', '/jobs', { token: null }), 401, 'credential_missing');
   });

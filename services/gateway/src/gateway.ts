@@ -1,4 +1,6 @@
 // Composes the gateway from its configuration: its components, their order, and the dependencies of each.
+import type { IncomingMessage } from 'node:http';
+import { routeDeclarations } from '@lead-scoring/contracts';
 import {
   createHttpServer,
   createQueryServer,
@@ -33,6 +35,8 @@ export interface GatewayDependencies {
   onFatal: (error: unknown) => void;
 }
 
+const { importEvents } = routeDeclarations;
+
 type HealthChecks = Readonly<Record<string, HealthCheck>>;
 
 /** Starts everything in the scope; the server last, so that it is the first to be stopped. */
@@ -60,7 +64,9 @@ export async function openGateway(
     await scope.start(
       createQueryServer({ host, port: internalPort, routes: [], healthChecks, internalSecret, logger }),
     );
-  return scope.start(createHttpServer({ name: 'public server', handler, host, port }));
+  return scope.start(
+    createHttpServer({ name: 'public server', handler, host, port, isLongUpload: isImport }),
+  );
 }
 
 async function startBootstrap(
@@ -110,4 +116,9 @@ function publicApplication(
     logger,
     trustedProxies: configuration.TRUSTED_PROXIES,
   });
+}
+
+/** An import may have any size; its handler ends one that comes too slowly. */
+function isImport({ method, url }: IncomingMessage): boolean {
+  return method === importEvents.method && url?.split('?', 1)[0] === importEvents.path;
 }

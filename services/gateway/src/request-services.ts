@@ -21,7 +21,7 @@ import { createRevocations } from './credentials/revocations.js';
 import { createDatabaseGate, type DatabaseGate } from './database-gate.js';
 import type { Foundations } from './foundations.js';
 import { createBytesInFlight } from './intake/bytes-in-flight.js';
-import type { IntakeDependencies } from './intake/handler.js';
+import type { ImportHandlerDependencies } from './import/handler.js';
 import { createForwarder, type Forwarder } from './reads/forward.js';
 
 export interface RequestServices {
@@ -86,6 +86,7 @@ export function commandDependencies(
     },
     namedLead: (leadId, req, ouId) => forwarder.namedLead(leadId, req, ouId),
     eventTypes: (req, ouId) => forwarder.eventTypes(req, ouId),
+    job: (jobId, req, ouId) => forwarder.job(jobId, req, ouId),
     lookUp: (routeName, request, req, ouId) => forwarder.lookUp(routeName, request, req, ouId),
     checkAnswers: process.env.NODE_ENV === 'test',
   };
@@ -94,8 +95,8 @@ export function commandDependencies(
 export function intakeDependencies(
   configuration: GatewayConfiguration,
   { log, requestReadModel }: Foundations,
-  { writer, gate }: RequestServices,
-): IntakeDependencies {
+  { writer, requester, gate }: RequestServices,
+): ImportHandlerDependencies {
   return {
     writer,
     partitionOf: (key) => log.partitionOf(key),
@@ -103,5 +104,7 @@ export function intakeDependencies(
     leastRate: { ...leastUploadRate, bytes: configuration.INTAKE_LEAST_BYTES },
     readModel: requestReadModel,
     gate,
+    requester,
+    replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
   };
 }

@@ -2,14 +2,15 @@
 import { routeDeclarations, type RouteDeclaration } from '@lead-scoring/contracts';
 import { commandBuilders } from './commands/commands.js';
 import { createCommandHandler, type CommandDependencies } from './commands/handler.js';
-import { createIntakeHandler, type IntakeDependencies } from './intake/handler.js';
+import { createImportHandler, type ImportHandlerDependencies } from './import/handler.js';
+import { createIntakeHandler } from './intake/handler.js';
 import type { Forwarder } from './reads/forward.js';
 import { localHandlerOf, type LocalHandlers } from './reads/local.js';
 import type { RouteHandler } from './router.js';
 
 export interface RouteHandlerDependencies {
   commands: CommandDependencies;
-  intake: IntakeDependencies;
+  intake: ImportHandlerDependencies;
   forwarder: Forwarder;
   local: LocalHandlers;
 }
@@ -40,14 +41,14 @@ export function createRouteHandlers({
   };
 }
 
-function createIntakeHandlers(dependencies: IntakeDependencies): ReadonlyMap<string, RouteHandler> {
+function createIntakeHandlers(dependencies: ImportHandlerDependencies): ReadonlyMap<string, RouteHandler> {
   const { ingest, importEvents } = routeDeclarations;
-  return new Map(
-    [ingest, importEvents].map((route) => {
-      const handle = createIntakeHandler(route, dependencies);
-      return [route.name, (req, _res, ouId) => handle(req, requiredUnit(ouId))];
-    }),
-  );
+  const take = createIntakeHandler(dependencies);
+  const takeImport = createImportHandler(dependencies);
+  return new Map<string, RouteHandler>([
+    [ingest.name, (req, _res, ouId) => take(req, requiredUnit(ouId))],
+    [importEvents.name, (req, _res, ouId) => takeImport(req, requiredUnit(ouId))],
+  ]);
 }
 
 function commandHandlerOf(

@@ -1,8 +1,9 @@
-// The fold's laws on a real database: with any deletions, any division of the log into batches, and a kill at any time, the
+// The fold's laws on a real database: with any deletions of leads and of a type, any division of the log into batches, and a kill at any time, the
 // documents are the same.
 import { expect, test } from '@jest/globals';
 import { openServicePartition } from '@lead-scoring/capability';
-import type { RecordDeclaration } from '@lead-scoring/contracts';
+import { nameBasedId, records, type RecordDeclaration } from '@lead-scoring/contracts';
+import { hexOf } from '@lead-scoring/read-model';
 import {
   anyStep,
   foldedInSteps,
@@ -13,16 +14,72 @@ import {
 import fc from 'fast-check';
 import { intakeEvents, type IntakeEvent } from './intake/messages.js';
 import { ingestService } from './service.js';
+import { secondKey } from './events/keys.js';
+import { blockOf } from './events/seconds.js';
+import { ouId, receivedAt, serviceOptions } from './testing/builders.js';
 import { Model } from './testing/model.js';
 
 // Fewer types are listed than there are.
-const service = ingestService({ listedTypes: 1 });
+const service = ingestService({ ...serviceOptions, listedTypes: 1 });
 
 /** Offsets far apart, so that the documents are of several blocks of the log. */
-const recorded = ({ type, payload }: IntakeEvent, index: number) => {
-  const declaration: RecordDeclaration = intakeEvents[type];
-  return foldedRecord(declaration, payload, index * 300);
+const offsetOf = (index: number) => index * 300;
+
+type Recorded = IntakeEvent | { type: 'EventsOfTypeDeleted' | 'DeletedEventsCleared'; payload: object };
+
+const recorded = ({ type, payload }: Recorded, index: number) => {
+  const declaration: RecordDeclaration = { ...intakeEvents, ...deletionEvents }[type];
+  return foldedRecord(declaration, payload, offsetOf(index));
 };
+const deletionEvents = {
+  EventsOfTypeDeleted: records.eventsOfTypeDeleted,
+  DeletedEventsCleared: records.deletedEventsCleared,
+};
+
+/** The log with the deletion of a type: the mark at a place, and its two parts at two later ones. */
+function withDeletion(log: readonly IntakeEvent[], places: readonly [number, number, number]): Recorded[] {
+  const [mark = 0, first = 0, second = 0] = places
+    .map((place) => place % (log.length + 1))
+    .sort((a, b) => a - b);
+  const deletion = {
+    ou_id: ouId,
+    deletion_id: nameBasedId(ouId, 'deletion'),
+    event_type: 'Page View',
+    partition: 0,
+  };
+  const seconds = log.slice(0, mark).flatMap((event, index) =>
+    event.type === 'EventsIngested'
+      ? event.payload.events.map(({ timestamp }) => {
+          const at = blockOf(offsetOf(index), event.payload.events.length);
+          const second = Math.floor(Date.parse(timestamp) / 1_000);
+          return hexOf(secondKey({ ouId, second, partition: 0, ...at }));
+        })
+      : [],
+  );
+  const keys = [...new Set(seconds)];
+  const half = Math.floor(keys.length / 2);
+  const part = (number: number, some: string[]) => ({
+    type: 'DeletedEventsCleared' as const,
+    payload: {
+      ...deletion,
+      before: offsetOf(mark),
+      part: number,
+      seconds: some,
+      leads: [],
+      is_last: number === 2,
+      cleared_at: receivedAt,
+    },
+  });
+  return [
+    ...log.slice(0, mark),
+    { type: 'EventsOfTypeDeleted', payload: { ...deletion, deleted_at: receivedAt } },
+    ...log.slice(mark, first),
+    part(1, keys.slice(0, half)),
+    ...log.slice(first, second),
+    part(2, keys.slice(half)),
+    ...log.slice(second),
+  ];
+}
 
 const names = ['a', 'b', 'c', 'cookie:1'];
 const action = fc.oneof(
@@ -51,7 +108,8 @@ test('any division of the log into batches, killed at any write, gives the same 
       fc.array(action, { minLength: 10, maxLength: 25 }),
       fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 5, maxLength: 5 }),
       fc.array(anyStep(12, 12), { minLength: 3, maxLength: 10 }),
-      async (actions, sizes, steps) => {
+      fc.tuple(fc.nat(40), fc.nat(40), fc.nat(40)),
+      async (actions, sizes, steps, places) => {
         // One partition decides all, in batches.
         const model = new Model(1, 2);
         const [partition] = model.partitions;
@@ -62,7 +120,7 @@ test('any division of the log into batches, killed at any write, gives the same 
           if (index % 5 === 4) model.step(partition, sizes[Math.floor(index / 5)] ?? 1);
         });
         model.drain();
-        const log = partition.log.map(recorded);
+        const log = withDeletion(partition.log, places).map(recorded);
         const folded = (cut: FoldStep[]) =>
           foldedInSteps({
             collections: service.collections,
@@ -75,4 +133,4 @@ test('any division of the log into batches, killed at any write, gives the same 
     ),
     { numRuns: 10 },
   );
-}, 180_000);
+}, 360_000);

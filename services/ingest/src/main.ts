@@ -1,6 +1,6 @@
 // The ingest service: its processor of ingest.commands, and its query port.
 import { createServiceProcessor } from '@lead-scoring/capability';
-import { createEventLogComponent } from '@lead-scoring/event-log';
+import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
 import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
@@ -44,6 +44,14 @@ runService({
   open: async (scope) => {
     const service = ingestService({
       aliasShare: aliasShare(configuration.ALIASES_PER_OU, configuration.PARTITIONS),
+      jobs: {
+        writer: { write: (sent) => writer.write(sent) },
+        eventDeletion: { partitions: configuration.PARTITIONS, now: () => new Date() },
+        eventTypeBackfill: { log: () => log, now: () => new Date() },
+        onStepError: (error, { job_id, step }) => {
+          logger.error({ err: error, job_id, step }, 'a step of a job has thrown; the job has failed');
+        },
+      },
     });
     const readModel = await scope.start(
       createReadModelComponent(configuration, {
@@ -53,6 +61,7 @@ runService({
       }),
     );
     const log = await scope.start(createEventLogComponent(configuration, { service: 'ingest', logger }));
+    const writer = await scope.start(createRecordWriter(log));
     const processor = await scope.start(
       createServiceProcessor(log, service, {
         readModel,

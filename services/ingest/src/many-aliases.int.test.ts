@@ -24,7 +24,7 @@ import { intakeCommands, type IntakeCommand } from './intake/messages.js';
 import { KnownAliases } from './aliases/known-aliases.js';
 import { claimId, claims, redirects } from './aliases/documents.js';
 import { ingestService } from './service.js';
-import { aliasOf, deleteLead, ingest, leadOf, ouId, receivedAt } from './testing/builders.js';
+import { aliasOf, deleteLead, ingest, leadOf, ouId, receivedAt, serviceOptions } from './testing/builders.js';
 
 const opened: ReadModel[] = [];
 async function throwawayReadModel(): Promise<ReadModel> {
@@ -36,7 +36,7 @@ async function throwawayReadModel(): Promise<ReadModel> {
     { logger: createLogger({ name: 'test', level: 'silent' }) },
   );
   opened.push(readModel);
-  await ensureCollections(readModel, ingestService().collections);
+  await ensureCollections(readModel, ingestService(serviceOptions).collections);
   return readModel;
 }
 afterAll(async () => {
@@ -79,7 +79,7 @@ describe('with any size of the cache', () => {
     ];
     const optionsAt = (index: number) => {
       const knownAliases = held[index];
-      return { ...(knownAliases && { knownAliases }), aliasShare: 4 };
+      return { ...serviceOptions, ...(knownAliases && { knownAliases }), aliasShare: 4 };
     };
     const readModels = await Promise.all(held.map(throwawayReadModel));
     await fc.assert(
@@ -163,7 +163,7 @@ describe('very many', () => {
   test(`a partition with ${(each * 2).toLocaleString('en')} of them opens within 10 s, in bounded memory, and decides rightly`, async () => {
     const before = heapInUse();
     const began = performance.now();
-    const state = openServicePartition(ingestService(), readModel, 0);
+    const state = openServicePartition(ingestService(serviceOptions), readModel, 0);
     await state.caughtUp?.();
     expect(performance.now() - began).toBeLessThan(bounds.ms);
     const events = Array.from({ length: 1_000 }, (_, index) =>

@@ -1,10 +1,12 @@
 // All read routes of the ingest service.
 import type { AskedService, BoundQuery } from '@lead-scoring/service';
+import { aliasQueries } from './aliases/queries.js';
 import { analyticsQueries } from './analytics/queries.js';
 import type { VersionedReadModel } from './analytics/read-periods.js';
 import { eventTypeQueries } from './event-types/queries.js';
 import { eventQueries } from './events/queries.js';
 import { exportQueries } from './export/queries.js';
+import { jobQueries } from './jobs/queries.js';
 import { statsQueries } from './stats/queries.js';
 import { touchQueries } from './touches/queries.js';
 import { visibilityQueries } from './visibility/queries.js';
@@ -18,10 +20,12 @@ export function ingestQueries(
   }: { partitions: number; positionTimeoutMs: number; scoring: AskedService },
 ): BoundQuery[] {
   return [
+    ...aliasQueries(readModel),
     ...eventQueries(readModel),
     ...exportQueries(readModel),
     ...analyticsQueries(readModel),
     ...eventTypeQueries(readModel, scoring),
+    ...jobQueries(readModel, () => new Date()),
     ...statsQueries(readModel),
     ...touchQueries(readModel),
     ...visibilityQueries(readModel, { partitions, timeoutMs: positionTimeoutMs }),

@@ -3,10 +3,13 @@ import { capabilitiesOf } from '@lead-scoring/capability';
 import { routeDeclarations } from '@lead-scoring/contracts';
 import { aliasesProjection } from './aliases/capability.js';
 import type { CacheLimits } from './aliases/cached-documents.js';
+import { eventDeletions } from './event-deletions/capability.js';
+import { eventTypeRecounts } from './event-type-recounts/capability.js';
 import { eventTypeVisibility } from './event-type-settings/capability.js';
 import { followedEventTypeUses } from './event-type-uses/capability.js';
 import { eventStore } from './events/capability.js';
 import { intake } from './intake/capability.js';
+import { ingestJobs, type IngestJobsDependencies } from './jobs/capability.js';
 import { repeats } from './repeats/capability.js';
 
 export interface IngestOptions {
@@ -16,6 +19,7 @@ export interface IngestOptions {
   knownAliases?: CacheLimits;
   /** The most event types of an OU that lists show from one partition; default: as the API says. */
   listedTypes?: number;
+  jobs: IngestJobsDependencies;
 }
 
 const { listedOfPartition } = routeDeclarations.eventTypeLimits;
@@ -24,7 +28,8 @@ export function ingestService({
   aliasShare = Infinity,
   knownAliases,
   listedTypes = listedOfPartition,
-}: IngestOptions = {}) {
+  jobs,
+}: IngestOptions) {
   const aliases = aliasesProjection(knownAliases);
   const capabilities = [
     eventStore(listedTypes),
@@ -32,14 +37,17 @@ export function ingestService({
     repeats,
     intake({ aliases, aliasShare }),
     eventTypeVisibility,
+    eventDeletions,
     followedEventTypeUses(),
+    eventTypeRecounts,
+    ingestJobs(jobs, listedTypes),
   ];
   return capabilitiesOf('ingest', capabilities, {
     // Events of a lead that arrive while a batch is processed become one record in the next: large batches cost least per event.
     maxBytesPerBatch: 8 * 1024 * 1024,
     // Positions of a 202 are translated to positions in ingest.events: see visibility/queries.ts.
     storesEventsEnd: true,
-    // 2: counts by time (`versionWithPeriods`); 3: statistics of types by OU.
-    version: 3,
+    // 2: counts by time (`versionWithPeriods`); 3: statistics of types by OU; 4: jobs; 5: deletions of types.
+    version: 5,
   });
 }

@@ -52,7 +52,7 @@ export function notificationService({ sealing, cachedLeads, ...dependencies }: N
       notificationJobs({ delivery, configurations, logger }),
     ],
     {
-      version: 3,
+      version: 4,
       // Most records concern no trigger, so large batches are cheap. With larger ones a processor that is behind falls further behind.
       maxRecordsPerBatch: 2_000,
       maxBytesPerBatch: 1024 * 1024,

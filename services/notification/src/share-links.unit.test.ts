@@ -8,8 +8,8 @@ import {
 } from '@lead-scoring/contracts';
 import { createSealing } from '@lead-scoring/service';
 import fc from 'fast-check';
+import type { FiredEvent } from '@lead-scoring/scoring-domain/triggers';
 import { linkToSend, withLink } from './delivery/sent-link.js';
-import type { FiredEvent } from './firing/messages.js';
 import { requestsOf, shareOf } from './firing/notification-model.js';
 import { createShareLinks, type ShareLinks } from './share-links.js';
 import { firedPayload } from './testing/delivery-builders.js';

@@ -1,5 +1,6 @@
 // The scoring service: the processor of events and of rule commands, and the query port.
 import { createServiceProcessor } from '@lead-scoring/capability';
+import { createPicturePainter } from '@lead-scoring/charts/painting';
 import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
 import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
@@ -37,6 +38,11 @@ const ingestPort = defineComponent('ingest', () => {
   return Promise.resolve({ value, stop: () => value.close() });
 });
 
+const picturePainter = defineComponent('picture painter', () => {
+  const value = createPicturePainter();
+  return Promise.resolve({ value, stop: () => value.stop() });
+});
+
 runService({
   name: 'scoring',
   logger,
@@ -63,6 +69,11 @@ runService({
           logger.error({ err: error, job_id, step }, 'a step of a job has thrown; the job has failed');
         },
       },
+      challengers: {
+        onError: (error) => {
+          logger.error({ err: error }, 'the figures of a challenger could not be computed; it is repeated');
+        },
+      },
     });
     const { collections } = service;
     const readModel = await scope.start(
@@ -81,11 +92,16 @@ runService({
       }),
     );
     const ingest = await scope.start(ingestPort);
+    const painter = await scope.start(picturePainter);
     return scope.start(
       createQueryServer({
         host: configuration.HOST,
         port: configuration.PORT,
-        routes: scoringQueries(readModel, configurations, { positionTimeoutMs: 10_000, ingest }),
+        routes: scoringQueries(readModel, configurations, {
+          positionTimeoutMs: 10_000,
+          ingest,
+          paintPicture: (svg) => painter.paint(svg),
+        }),
         healthChecks: serviceHealthChecks(readModel, processor),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,

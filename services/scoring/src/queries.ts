@@ -3,6 +3,7 @@ import type { ReadModel } from '@lead-scoring/read-model';
 import type { AskedService, BoundQuery } from '@lead-scoring/service';
 import { accountQueries } from './accounts/queries.js';
 import { attributionQueries } from './attribution/queries.js';
+import { challengerQueries } from './challengers/queries.js';
 import { committeeQueries } from './committee/queries.js';
 import { configurationFileQueries } from './configuration-file/queries.js';
 import { configurationQueries } from './configuration/queries.js';
@@ -18,6 +19,7 @@ import { gainQueries } from './gains/queries.js';
 import { leadQueries } from './leads/queries.js';
 import { topLeadQueries } from './leads/top-leads.js';
 import { gridQueries } from './levels/queries.js';
+import type { PictureDependencies } from './pictures.js';
 import { profileQueries } from './profile/queries.js';
 import { ruleTestQueries } from './rule-tests/queries.js';
 import { pictureQueries } from './what-if/picture-queries.js';
@@ -26,10 +28,15 @@ import { ruleHistoryQueries } from './rule-history/queries.js';
 import { typeScoreQueries } from './type-scores/queries.js';
 import { createAwaitPositions } from './visibility.js';
 
+export interface ScoringQueryDependencies extends PictureDependencies {
+  readonly positionTimeoutMs: number;
+  readonly ingest: AskedService;
+}
+
 export function scoringQueries(
   readModel: ReadModel,
   configurations: PublishedConfigurations,
-  { positionTimeoutMs, ingest }: { positionTimeoutMs: number; ingest: AskedService },
+  { positionTimeoutMs, ingest, paintPicture }: ScoringQueryDependencies,
 ): BoundQuery[] {
   const awaitPositions = createAwaitPositions(readModel, { timeoutMs: positionTimeoutMs });
   const now = () => new Date();
@@ -38,7 +45,7 @@ export function scoringQueries(
     ...topLeadQueries({ readModel, configurations, awaitPositions }),
     ...gainQueries({ readModel, configurations, awaitPositions, now }),
     ...explanationQueries({ readModel, configurations, awaitPositions, now }),
-    ...historyQueries({ readModel, configurations, awaitPositions, now }),
+    ...historyQueries({ readModel, configurations, awaitPositions, now, paintPicture }),
     ...configurationQueries(configurations),
     ...decayRuleQueries(configurations),
     ...forecastQueries({ readModel, configurations, awaitPositions, now }),
@@ -54,7 +61,8 @@ export function scoringQueries(
     ...filterQueries({ readModel, configurations, now }),
     ...matchingLeadQueries({ readModel, configurations, awaitPositions, now }),
     ...jobQueries({ readModel, configurations, now }),
-    ...pictureQueries({ readModel }),
+    ...challengerQueries({ readModel, configurations }),
+    ...pictureQueries({ readModel, paintPicture }),
     ...typeScoreQueries(readModel),
   ];
 }

@@ -6,4 +6,4 @@ import { shareLinks, type ShareLinksDependencies } from './links/capability.js';
 export type ShareDependencies = ShareLinksDependencies & ShareExplanationsOptions;
 
 export const shareService = (dependencies: ShareDependencies) =>
-  capabilitiesOf('share', [shareExplanations(dependencies), shareLinks(dependencies)], { version: 3 });
+  capabilitiesOf('share', [shareExplanations(dependencies), shareLinks(dependencies)], { version: 4 });

@@ -93,7 +93,7 @@ function scoringContender(system: TestSystem, endpoints: PlatformEndpoints): Run
     scoringDatabase,
     readable: { way: 'min-position', target: contender.target, ouId: system.ouId },
     totals: () => totalsOfLeads(endpoints, scoringDatabase),
-    scoringMemoryMiB: () => memoryMiBOf(system.service('scoring').process.pid),
+    memoryMiB: (service) => memoryMiBOf(system.service(service).process.pid),
   };
 }
 
@@ -102,8 +102,8 @@ export interface RunningRuledSystem extends RunningScoringContender {
   token: string;
   /** The name of the database of the scoring service. */
   scoringDatabase: string;
-  /** The memory that the scoring process has now, in MiB. */
-  scoringMemoryMiB(): number;
+  /** The memory that the process of a service has now, in MiB. */
+  memoryMiB(service: ServiceName): number;
 }
 
 /** Starts the same services with other rules. */

@@ -28,6 +28,24 @@ export interface FloodResult {
   generatorCores: number;
 }
 
+/** Sends the plan's events as one upload to POST /import, and waits until all of them are readable. */
+export interface Import {
+  do: 'import';
+  target: Target;
+  plan: WorkloadPlan;
+  /** How often the upload has the plan's events; each counts again. */
+  times: number;
+  readable: { by: ReadableBy; timeoutMs: number };
+}
+
+export interface ImportResult {
+  events: number;
+  /** The bytes of the upload. */
+  bytes: number;
+  /** From the first byte of the request until all events were readable. */
+  readableMs: number;
+}
+
 /**
  * Sends at a fixed rate without waiting for answers. A request's latency begins when it was due, so it includes the time by which a
  * server falls behind. Between the requests go probes, single events of new leads, timed until they are readable.
@@ -78,9 +96,10 @@ export interface ReadResult {
   bytes: number;
 }
 
-export type Work = Flood | Pace | Read;
+export type Work = Flood | Import | Pace | Read;
 export interface ResultOf {
   flood: FloodResult;
+  import: ImportResult;
   pace: PaceResult;
   read: ReadResult;
 }

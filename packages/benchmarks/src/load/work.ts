@@ -6,6 +6,7 @@ import { createWorkload, type Workload, type WorkloadPlan } from '../workload.js
 import { expectSuccess, openConnections, postEvents } from './connection.js';
 import { startCpuMeter } from './cpu-meter.js';
 import { pace } from './paced-load.js';
+import { upload } from './import-load.js';
 import type { Read, ReadResult, Flood, FloodResult, ResultOf, Work } from './protocol.js';
 import { joinMarks, markOf, openReader } from './readable.js';
 
@@ -28,6 +29,8 @@ export function perform(work: Work, prepared: PreparedPlans): Promise<ResultOf[W
   switch (work.do) {
     case 'flood':
       return flood(work, prepared);
+    case 'import':
+      return upload(work);
     case 'pace':
       return pace(work, prepared(work.plan).bodies);
     case 'read':

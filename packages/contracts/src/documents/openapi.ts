@@ -355,15 +355,17 @@ function bodyOf(
     content: Object.fromEntries(
       (route.bodyTypes ?? ['application/json']).map((type) => {
         const text = lines[type];
-        return [
-          type,
-          text
-            ? {
-                schema: { type: 'string', format: text.format, minLength: 1, description: text.description },
-                example: text.example,
-              }
-            : { schema, example: sampleOf(schema, collector.components) },
-        ];
+        if (text)
+          return [
+            type,
+            {
+              schema: { type: 'string', format: text.format, minLength: 1, description: text.description },
+              example: text.example,
+            },
+          ];
+        const form = route.bodyForms?.[type];
+        const ofType = form ? collector.schemaOf(form, 'input') : schema;
+        return [type, { schema: ofType, example: sampleOf(ofType, collector.components) }];
       }),
     ),
   };

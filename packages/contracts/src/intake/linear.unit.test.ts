@@ -4,7 +4,9 @@ import { expect, test } from '@jest/globals';
 import { leadFieldsOf } from '../vocabulary/lead-fields.js';
 import { eventTypeKey } from '../vocabulary/event-types.js';
 import { longestLinearMs, processorTimeOf, worstTexts } from '../testing/worst-texts.js';
-import { eventsOfCsvRows, eventsOfJson, eventsOfNdjson, validateEvents, type SentEvent } from './validate.js';
+import { eventsOfCsvRows } from './csv-events.js';
+import { eventsOfJson, eventsOfNdjson, type SentEvent } from './sent-events.js';
+import { validateEvents } from './validate.js';
 
 const length = 100_000;
 const context = {

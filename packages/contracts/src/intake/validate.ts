@@ -7,6 +7,7 @@ import { checkMetadata, type MetadataProblem } from '../vocabulary/metadata.js';
 import type { JsonObject } from '../vocabulary/json.js';
 import type { ChunkEvent } from '../records/ingest.js';
 import { intakeLimits } from '../routes/intake.js';
+import { clip, isObject, type SentEvent } from './sent-events.js';
 import { sentTimeRule, utcTime } from './sent-time.js';
 
 export interface IntakeContext {
@@ -18,6 +19,8 @@ export interface IntakeContext {
    * from it and their index, so that repeating the request adds nothing. Otherwise null, and their ids are random.
    */
   repeatableBatchId: string | null;
+  /** The index of the first event, of a batch that comes in parts; default 0. */
+  firstIndex?: number;
 }
 
 export interface RejectedEvent {
@@ -31,96 +34,9 @@ export interface ValidatedEvents {
   rejected: RejectedEvent[];
 }
 
-/** A body that is not a batch of events. */
-export interface UnreadableBatch {
-  code: 'invalid_request';
-  errors: MetadataProblem[];
-}
-
-/** One event of the batch: the parsed value, or why it could not be parsed. */
-export type SentEvent = { sent: unknown } | { unreadable: string };
-
-/** The events of a parsed JSON body: one event, an array of events, or {"events": [...]}. */
-export function eventsOfJson(body: unknown): SentEvent[] | UnreadableBatch {
-  if (Array.isArray(body))
-    return eventsWithinLimit(body.length, () => body.map((sent: unknown) => ({ sent })));
-  if (!isObject(body))
-    return unreadableBatch('', 'must be an event, an array of events, or {"events": [...]}');
-  if (!Object.hasOwn(body, 'events')) return [{ sent: body }];
-  const { events } = body;
-  const other = Object.keys(body).find((key) => key !== 'events');
-  if (other !== undefined) return unreadableBatch(clip(other), 'is not known beside events');
-  if (!Array.isArray(events)) return unreadableBatch('events', 'must be an array of events');
-  return eventsWithinLimit(events.length, () => events.map((sent: unknown) => ({ sent })));
-}
-
-/** The events of an NDJSON body: one event a line; blank lines are skipped. */
-export function eventsOfNdjson(body: string): SentEvent[] | UnreadableBatch {
-  const events: SentEvent[] = [];
-  for (let start = 0; start < body.length;) {
-    const newline = body.indexOf('\n', start);
-    const end = newline === -1 ? body.length : newline;
-    const line = body.slice(start, end);
-    start = end + 1;
-    if (line.trim() === '') continue;
-    if (events.length === intakeLimits.events) return tooMany();
-    try {
-      events.push({ sent: JSON.parse(line) as unknown });
-    } catch {
-      events.push({ unreadable: 'must be one JSON object on one line' });
-    }
-  }
-  return events.length === 0 ? tooFew() : events;
-}
-
-const csvFields: readonly string[] = ['alias_kind', 'alias', 'event_type', 'timestamp', 'event_id'];
-const metadataColumn = 'metadata.';
-
-/**
- * The events of CSV rows. The first row names the columns: alias_kind, alias, event_type, timestamp, event_id and
- * metadata.<key>. An empty cell is an absent field; metadata values stay text.
- */
-export function eventsOfCsvRows(rows: readonly (readonly string[])[]): SentEvent[] | UnreadableBatch {
-  const columns = rows[0]?.map((column) => column.trim()) ?? [];
-  const met = new Set<string>();
-  const errors = columns.flatMap((column): MetadataProblem[] => {
-    if (met.has(column)) return [{ path: clip(column), message: 'is a column twice' }];
-    met.add(column);
-    if (
-      csvFields.includes(column) ||
-      (column.length > metadataColumn.length && column.startsWith(metadataColumn))
-    )
-      return [];
-    return [
-      {
-        path: clip(column),
-        message: `is not a known column; known are ${csvFields.join(', ')} and metadata.<key>`,
-      },
-    ];
-  });
-  if (errors.length > 0) return { code: 'invalid_request', errors: errors.slice(0, maximumErrors) };
-  return eventsWithinLimit(rows.length - 1, () =>
-    rows.slice(1).map((row): SentEvent => {
-      if (row.length > columns.length)
-        return {
-          unreadable: `has ${String(row.length)} cells where the header has ${String(columns.length)}`,
-        };
-      const fields: [string, unknown][] = [];
-      const metadata: [string, unknown][] = [];
-      for (const [index, cell] of row.entries()) {
-        const column = columns[index];
-        if (cell === '' || column === undefined) continue;
-        if (column.startsWith(metadataColumn)) metadata.push([column.slice(metadataColumn.length), cell]);
-        else fields.push([column, cell]);
-      }
-      if (metadata.length > 0) fields.push(['metadata', Object.fromEntries(metadata)]);
-      return { sent: Object.fromEntries(fields) };
-    }),
-  );
-}
-
 /** Checks each event by the rules of `ingestedEvent`, and that it is at most 24 hours in the future. */
 export function validateEvents(sent: readonly SentEvent[], context: IntakeContext): ValidatedEvents {
+  const { firstIndex = 0 } = context;
   const idInUnit = nameBasedIds(context.ouId);
   const idInBatch = context.repeatableBatchId === null ? null : nameBasedIds(context.repeatableBatchId);
   const latest = new Date(Date.parse(context.receivedAt) + intakeLimits.futureMs).toISOString();
@@ -128,9 +44,11 @@ export function validateEvents(sent: readonly SentEvent[], context: IntakeContex
   const rejected: RejectedEvent[] = [];
   const links = new Set<string>();
   let errors: MetadataProblem[] = [];
-  for (const [index, event] of sent.entries()) {
+  for (const [place, event] of sent.entries()) {
+    const index = firstIndex + place;
     const checked = 'sent' in event ? check(event.sent, latest, errors) : null;
     if ('unreadable' in event) errors.push({ path: '', message: event.unreadable });
+    if ('problems' in event) errors.push(...event.problems);
     if (checked && checked.aliases.length > 1 && errors.length === 0)
       checkLinks(checked.aliases, links, errors);
     const first = checked?.aliases[0];
@@ -367,7 +285,7 @@ function checkAlias(
     named.push({ alias_kind: kind, alias: normalised.alias });
 }
 
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f]/;
 /** A visible character. Engines disagree on whether U+0085 and the byte order mark are white space. */
 const visible = /[^\s\u0085\ufeff]/;
@@ -377,32 +295,4 @@ function problemOfName(name: string): string | null {
   if (name.length > 100) return 'must be at most 100 characters';
   if (control.test(name)) return 'must not hold control characters';
   return name.isWellFormed() ? null : 'must be well-formed Unicode';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function clip(path: string): string {
-  return path.length > 200 ? `${path.slice(0, 199)}…` : path;
-}
-
-function unreadableBatch(path: string, message: string): UnreadableBatch {
-  return { code: 'invalid_request', errors: [{ path, message }] };
-}
-
-function eventsWithinLimit(count: number, events: () => SentEvent[]): SentEvent[] | UnreadableBatch {
-  if (count < 1) return tooFew();
-  return count > intakeLimits.events ? tooMany() : events();
-}
-
-function tooFew(): UnreadableBatch {
-  return unreadableBatch('', 'must hold at least one event');
-}
-
-function tooMany(): UnreadableBatch {
-  return unreadableBatch(
-    '',
-    `must hold at most ${String(intakeLimits.events)} events; send more in several requests`,
-  );
 }

@@ -5,14 +5,9 @@ import fc from 'fast-check';
 import { leadIdOf, namedEventIdOf } from '../vocabulary/identity.js';
 import { ingestEvents } from '../records/ingest.js';
 import { ingestedEvent, intakeLimits } from '../routes/intake.js';
-import {
-  eventsOfCsvRows,
-  eventsOfJson,
-  eventsOfNdjson,
-  validateEvents,
-  type IntakeContext,
-  type SentEvent,
-} from './validate.js';
+import { eventsOfCsvRows } from './csv-events.js';
+import { eventsOfJson, eventsOfNdjson, type SentEvent } from './sent-events.js';
+import { validateEvents, type IntakeContext } from './validate.js';
 
 const ouId = '11111111-1111-4111-8111-111111111111';
 const context: IntakeContext = { ouId, receivedAt: '2026-01-31T09:30:00.000Z', repeatableBatchId: null };

@@ -21,7 +21,7 @@ const furtherTopics: Readonly<
 > = {
   gateway: { reads: ['replies'], writes: serviceNames.map((name): TopicName => `${name}.commands`) },
   ingest: { reads: ['scoring.events', 'notification.events'], writes: [] },
-  scoring: { reads: ['ingest.events'], writes: [] },
+  scoring: { reads: ['ingest.events', 'notification.events'], writes: [] },
   notification: { reads: ['ingest.events', 'scoring.events'], writes: ['share.commands'] },
   share: { reads: ['scoring.events'], writes: [] },
   'site-analysis': { reads: [], writes: [] },

@@ -1,11 +1,17 @@
 // All record declarations, by type and by topic.
 import { accountBackfillRecords } from './account-backfill.js';
 import { accountScoringRecords } from './account-scoring.js';
+import { levelBackfillRecords } from './level-backfill.js';
+import { challengerRecords } from './challengers.js';
 import { configurationFileRecords } from './configuration-file.js';
 import { decayRecords } from './decays.js';
 import { dealScoringRecords } from './deal-scoring.js';
+import { eventTypeBackfillRecords } from './event-type-backfill.js';
+import { eventScoresDeleted, ingestDeletionRecords } from './event-deletion.js';
 import { gatewayRecords } from './gateway.js';
+import { importRecords } from './imports.js';
 import { ingestRecords } from './ingest.js';
+import { ingestJobRecords } from './ingest-jobs.js';
 import { notificationRecords } from './notification.js';
 import { profileLevelRecords } from './profile-levels.js';
 import { profileScoringRecords } from './profile-scoring.js';
@@ -19,15 +25,21 @@ import { scoringJobRecords } from './scoring-jobs.js';
 import { siteAnalysisRecords } from './site-analysis.js';
 import { suggestionRecords } from './suggestions.js';
 import { whatIfRecords } from './what-if.js';
-import { commandReplied, inputsRead, positionsAccepted, rebuildReadModels } from './system.js';
+import { commandReplied, inputsRead, positionsAccepted, rebuildReadModels, recordErased } from './system.js';
 
 export const recordDeclarations: readonly RecordDeclaration[] = [
   ...gatewayRecords,
   ...ingestRecords,
+  ...ingestJobRecords,
+  ...ingestDeletionRecords,
+  ...eventTypeBackfillRecords,
+  eventScoresDeleted,
+  ...importRecords,
   ...scoringRecords,
   ...profileScoringRecords,
   ...dealScoringRecords,
   ...accountBackfillRecords,
+  ...levelBackfillRecords,
   ...accountScoringRecords,
   ...scoreAdjustedRecords,
   ...decayRecords,
@@ -38,6 +50,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...siteAnalysisRecords,
   ...ruleRecords,
   ...whatIfRecords,
+  ...challengerRecords,
   ...suggestionRecords,
   ...rescoringRecords,
   ...scoringJobRecords,
@@ -45,15 +58,22 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...rebuildReadModels,
   ...inputsRead,
   ...positionsAccepted,
+  ...recordErased,
 ];
 
 type ServiceRecord =
   | (typeof gatewayRecords)[number]
   | (typeof ingestRecords)[number]
+  | (typeof ingestJobRecords)[number]
+  | (typeof ingestDeletionRecords)[number]
+  | (typeof eventTypeBackfillRecords)[number]
+  | typeof eventScoresDeleted
+  | (typeof importRecords)[number]
   | (typeof scoringRecords)[number]
   | (typeof profileScoringRecords)[number]
   | (typeof dealScoringRecords)[number]
   | (typeof accountBackfillRecords)[number]
+  | (typeof levelBackfillRecords)[number]
   | (typeof accountScoringRecords)[number]
   | (typeof scoreAdjustedRecords)[number]
   | (typeof decayRecords)[number]
@@ -63,13 +83,14 @@ type ServiceRecord =
   | (typeof shareRecords)[number]
   | (typeof ruleRecords)[number]
   | (typeof whatIfRecords)[number]
+  | (typeof challengerRecords)[number]
   | (typeof suggestionRecords)[number]
   | (typeof rescoringRecords)[number]
   | (typeof scoringJobRecords)[number]
   | (typeof siteAnalysisRecords)[number];
 
 /**
- * The records that services write to a topic, without RebuildReadModel, InputsRead and PositionsAccepted, which
+ * The records that services write to a topic, without RebuildReadModel, InputsRead, PositionsAccepted and RecordErased, which
  * event-log itself handles.
  */
 export type DeclaredOn<Topic extends TopicName> = Extract<ServiceRecord, { topic: Topic }>;

@@ -3,13 +3,17 @@ import { text } from '../common.js';
 import type { ServiceName } from './record.js';
 
 /** The services that run jobs. */
-export const servicesWithJobs = ['notification', 'scoring'] as const satisfies readonly ServiceName[];
+export const servicesWithJobs = [
+  'ingest',
+  'notification',
+  'scoring',
+] as const satisfies readonly ServiceName[];
 export type ServiceWithJobs = (typeof servicesWithJobs)[number];
 
 // The alternatives of the first group are `servicesWithJobs`. A literal, because a test checks the cost of every literal pattern.
 // The second group is a UUID that records take: of a version from 1 to 8, and of the variant of RFC 9562.
 const form =
-  /^(notification|scoring)-([0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$/;
+  /^(ingest|notification|scoring)-([0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$/;
 
 export const jobId = text(80)
   .regex(form, "must be the id of a job: its service's name and a UUID")

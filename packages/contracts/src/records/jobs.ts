@@ -8,7 +8,11 @@ const job = { job_id: id, ou_id: id };
 
 /** An error that a job has met. */
 export const jobError = z
-  .strictObject({ code: z.string().max(64), message: z.string().max(1_000) })
+  .strictObject({
+    row: z.int().min(1).optional().describe('Where the work reads rows: the one that failed, from 1.'),
+    code: z.string().max(64),
+    message: z.string().max(1_000),
+  })
   .meta({ id: 'JobError' });
 export type JobError = z.infer<typeof jobError>;
 

@@ -17,6 +17,7 @@ export type ServiceName = (typeof serviceNames)[number];
  */
 export const projectorNames = {
   ingest: ['ingest-event-type-uses'],
+  scoring: ['scoring-trigger-definitions'],
   notification: ['notification-explanations'],
   share: ['share-explanations'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>;

@@ -57,7 +57,9 @@ export type RescoredEngagement = z.infer<typeof rescoredEngagement>;
 
 export const rescored = z
   .strictObject({
-    job_id: id.describe('The job that has computed the score anew.'),
+    job_id: id.describe(
+      'The job that has computed the score anew; with `deleted`, the job of ingest that has deleted events.',
+    ),
     ruleset_id: id.optional().describe('Only the points of this ruleset are new. Absent: all are.'),
     engagement: rescoredEngagement
       .optional()

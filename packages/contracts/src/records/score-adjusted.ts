@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { id, name, score, time } from '../common.js';
 import { actor, requested } from '../vocabulary/actor.js';
+import { deletedOfLead } from './event-deletion.js';
 import { defineRecord, type PayloadOf } from './record.js';
 import { rescored } from './rescored.js';
 import { adjustment, decayDueAt } from './scoring.js';
@@ -33,7 +34,8 @@ export const scoreAdjusted = defineRecord({
     'A `reset` restarts the score from zero: what earlier decisions gave no longer explains it. ' +
     'A deal score changes when a deal does that the lead named: each adjustment names its deal. ' +
     'A `decay` is one tick of one decay rule; `as_of` is the time of the tick, whenever it was decided. ' +
-    'A `rescored` puts the score that a job has computed anew in the place of the one of before; ScoringEpochActivated follows those of its partition.',
+    'A `rescored` puts the score that a job has computed anew in the place of the one of before; ScoringEpochActivated follows those of its partition. ' +
+    'An `events_deleted` does the same without the events of a type that were deleted; `deleted` says which.',
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,
@@ -47,6 +49,7 @@ export const scoreAdjusted = defineRecord({
     fire_triggers: z.boolean(),
     decay_due_at: decayDueAt,
     rescored,
+    deleted: deletedOfLead,
     reset_id: id.optional().describe('The reset that this decides.'),
     actor: actor.optional(),
     reason_text: resetReason.optional(),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { accountBackfillFound, accountBackfillWork } from './account-backfill.js';
 import { jobRecords } from './jobs.js';
+import { levelBackfillFound, levelBackfillWork } from './level-backfill.js';
 import { rescoringWork } from './rescoring.js';
 import { suggestionFound, suggestionWork } from './suggestions.js';
 import { whatIfFound, whatIfWork } from './what-if.js';
@@ -12,13 +13,14 @@ export const scoringWork = z.discriminatedUnion('kind', [
   suggestionWork,
   rescoringWork,
   accountBackfillWork,
+  levelBackfillWork,
 ]);
 export type ScoringWork = z.infer<typeof scoringWork>;
 /** A rescoring finds what a what-if does: leads on two sides, the scores of now (live) and the new ones (draft). */
 export const scoringJobs = jobRecords(
   'scoring',
   scoringWork,
-  z.union([whatIfFound, suggestionFound, accountBackfillFound]),
+  z.union([whatIfFound, suggestionFound, accountBackfillFound, levelBackfillFound]),
 );
 
 export const scoringJobRecords = [

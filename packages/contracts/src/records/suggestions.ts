@@ -5,7 +5,7 @@ import { requested } from '../vocabulary/actor.js';
 import { filterField, operand } from '../vocabulary/filters.js';
 import { levelledScoreTypes } from '../vocabulary/score-types.js';
 import { defineRecord, type PayloadOf } from './record.js';
-import { draftChange, histogram, logOffset, recordedOutcome, whatIfLimits } from './what-if.js';
+import { draftChange, histogram, deletedTypes, logOffset, recordedOutcome, whatIfLimits } from './what-if.js';
 
 export const suggestionLimits = {
   /** Leads of which the history is read, chosen by their ids; of more leads it is this sample. */
@@ -63,6 +63,7 @@ export const suggestionWork = z.strictObject({
       z.strictObject({
         ingest_end: logOffset.describe('Where ingest.events ended when the job began.'),
         scoring_end: logOffset.describe('Where scoring.events ended then.'),
+        deleted: deletedTypes,
       }),
     )
     .max(whatIfLimits.partitions),

@@ -80,3 +80,19 @@ export const positionsAccepted = serviceNames.map((service) =>
   }),
 );
 export type PositionsAccepted = PayloadOf<(typeof positionsAccepted)[number]>;
+
+/**
+ * One declaration per service: what `lead-scoring erase` leaves where a record of a deleted lead was, and where Kafka had the marker of
+ * a transaction, so that every other record keeps its offset. event-log skips it, so services never see it.
+ */
+export const recordErased = serviceNames.map((service) =>
+  defineRecord({
+    type: 'RecordErased',
+    topic: `${service}.events` as TopicName,
+    key: 'partition',
+    description:
+      'What was here is erased: a record about a lead or an organizational unit that was deleted, or nothing that consumers ever saw. It means nothing to consumers.',
+    mayWait: true,
+    schema: z.strictObject({}),
+  }),
+);

@@ -21,6 +21,8 @@ export const whatIfLimits = {
   /** Numbers in a histogram, pairs of a bucket and a count: there are no more buckets. */
   histogram: 60_000,
   partitions: 1_000,
+  /** Triggers that are evaluated: as many as an organizational unit may have. */
+  triggers: 1_000,
 };
 
 /** A rule of a draft, in the form of the command that creates it. */
@@ -40,7 +42,8 @@ export const draftChange = z.discriminatedUnion('op', [
 ]);
 export type DraftChange = z.infer<typeof draftChange>;
 
-const draft = {
+/** The changes of a draft. */
+export const draftFields = {
   changes: z.array(draftChange).max(whatIfLimits.changes),
   levels: configurationFile.shape.engagement_levels.describe('All levels of the score. Absent: as they are.'),
   decays: configurationFile.shape.decays.describe('All decay rules. Absent: as they are.'),
@@ -51,12 +54,17 @@ export const recordedOutcome = z.union([
   attributeFilter,
 ]);
 
-const asked = {
-  from: time.optional().describe('Events that happened earlier do not count.'),
-  to: time.optional().describe('Events that happened then or later do not count.'),
+/** The score that is compared, and the outcome by which both sides are judged. */
+export const comparedFields = {
   score_type: z.enum(levelledScoreTypes),
   outcome: recordedOutcome.optional(),
   threshold: score.optional(),
+};
+
+const asked = {
+  from: time.optional().describe('Events that happened earlier do not count.'),
+  to: time.optional().describe('Events that happened then or later do not count.'),
+  ...comparedFields,
 };
 
 export const startWhatIf = defineRecord({
@@ -64,7 +72,7 @@ export const startWhatIf = defineRecord({
   topic: 'scoring.commands',
   key: 'ou_id',
   description: 'Replay the history of an organizational unit by its live rules and by a draft, as a job.',
-  schema: z.strictObject({ ou_id: id, job_id: id, ...draft, ...asked, ...requested }),
+  schema: z.strictObject({ ou_id: id, job_id: id, ...draftFields, ...asked, ...requested }),
 });
 export type StartWhatIf = PayloadOf<typeof startWhatIf>;
 
@@ -79,6 +87,12 @@ export type ApplyWhatIf = PayloadOf<typeof applyWhatIf>;
 
 export const logOffset = z.int().min(0);
 
+export const deletedTypes = z
+  .array(z.strictObject({ key: z.string().max(100), before: logOffset }))
+  .max(100_000)
+  .optional()
+  .describe('Types of which the events before an offset of ingest.events are deleted. Absent: none.');
+
 /** The history that a job replays, a group of leads in one partition after the other. */
 export const replayedPartitions = z
   .array(
@@ -86,6 +100,7 @@ export const replayedPartitions = z
       ingest_end: logOffset.describe('Where ingest.events ended when the job began.'),
       scoring_end: logOffset.describe('Where scoring.events ended then.'),
       groups: z.int().min(1).describe('Groups of leads, one of which is in memory at a time.'),
+      deleted: deletedTypes,
     }),
   )
   .max(whatIfLimits.partitions);
@@ -93,10 +108,11 @@ export type ReplayedPartition = z.infer<typeof replayedPartitions>[number];
 
 export const whatIfWork = z.strictObject({
   kind: z.literal('what-if'),
-  ...draft,
+  ...draftFields,
   ...asked,
   configuration_version: z.int().min(0).describe('Of the live rules, and of those that the draft changes.'),
   partitions: replayedPartitions,
+  triggers: z.array(id).max(whatIfLimits.triggers).optional().describe('The triggers that are evaluated.'),
 });
 export type WhatIfWork = z.infer<typeof whatIfWork>;
 
@@ -143,6 +159,11 @@ export const whatIfFound = z.strictObject({
   live: foundSide,
   draft: foundSide,
   movers: z.array(mover).max(2 * whatIfLimits.movers),
+  triggers: z
+    .array(z.strictObject({ id, live: count, draft: count }))
+    .max(whatIfLimits.triggers)
+    .optional()
+    .describe('How often triggers would have fired, those that would have.'),
 });
 export type WhatIfFound = z.infer<typeof whatIfFound>;
 

@@ -1,11 +1,15 @@
 // Schemas of requests and answers by name: `answers.Lead`, `answers.intakeLimits`.
 export { accountBackfillResult, type AccountBackfillResult } from './account-backfill.js';
+export { eventTypeBackfillResult, type EventTypeBackfillResult } from './event-type-backfill.js';
+export { levelBackfillResult, type LevelBackfillResult } from './level-backfill.js';
 export * from './account-scoring.js';
 export * from './accounts.js';
 export * from './administration.js';
 export { maximumGainHours, type ScoreGain } from './analytics.js';
 export * from './attribution.js';
 export * from './buying-committee.js';
+export { type Challenger, type ChallengerFigures } from './challengers.js';
+export * from './cloud-events.js';
 export * from './configuration-file.js';
 export * from './configuration-versions.js';
 export * from './decays.js';
@@ -19,10 +23,12 @@ export {
   type EventsAnalytics,
 } from './event-analytics.js';
 export { maximumBatchesAsked, maximumTypesListed, type EventStats } from './event-stats.js';
+export * from './event-type-deletion.js';
 export * from './event-types.js';
 export * from './events.js';
 export * from './filters.js';
 export * from './intake.js';
+export { maximumListedAliases, type LeadAlias } from './lead-aliases.js';
 export * from './internal.js';
 export * from './jobs.js';
 export * from './leads.js';

@@ -89,7 +89,7 @@ export const eventsAnalytics = z
   .meta({ id: 'EventsAnalytics' });
 export type EventsAnalytics = z.infer<typeof eventsAnalytics>;
 
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const grouping = /^(?:event_type|metadata\.[^\u0000-\u001f\u007f]+)$/;
 
 export const getEventsAnalytics = defineRoute({

@@ -7,7 +7,7 @@ const maximumColumns = 100;
 const columnRule = 'must be metadata fields with commas between them, such as metadata.path,metadata.amount';
 
 // Control characters have no place in the header of a table.
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const columnList = /^metadata\.[^\u0000-\u001f\u007f,]+(?:,metadata\.[^\u0000-\u001f\u007f,]+)*$/;
 
 const columns = text(4_000, { minimum: 1 })
@@ -35,6 +35,7 @@ export const exportEvents = defineRoute({
     'Takes the filters of GET /events, and answers all of their events, as they are read. CSV (UTF-8 with a byte order mark, RFC 4180), or NDJSON where Accept prefers `application/x-ndjson`; gzip where Accept-Encoding has it.',
     'In CSV a text that a spreadsheet would run as a formula has an apostrophe in front, and what UTF-8 cannot hold is U+FFFD; NDJSON has every value as it was sent.',
     'Every line ends with a `cursor`. An answer that breaks off ends its connection before its end, so that a client sees it: ask again with the cursor of the last whole line, and what follows that line comes, without a header, to be appended. An event that was deleted meanwhile is left out; one that came meanwhile is there if it is older than what was sent.',
+    'POST /import takes the file as it is, for another organizational unit or installation. In the unit that it comes from, events that had an event_id are repeats, and the others count a second time: their ids are not kept as ids that may come again.',
     'An answer may take any time. A reader that takes nothing of it for a minute is cut off. At most 4 exports of an organizational unit run at a time.',
   ].join('\n\n'),
   query: inOrder({

@@ -186,3 +186,14 @@ export const dryRunEventTypeDeletion = defineRoute({
   },
   problems: [],
 });
+
+export const eventDeletionResult = z
+  .strictObject({
+    event_type: typeName,
+    events_deleted: count,
+    event_scores_deleted: count.describe('Those of them that a rule had matched when they were scored.'),
+    leads_affected: count.describe(
+      'Leads whose scores were decided anew, because these had given them points.',
+    ),
+  })
+  .meta({ id: 'EventDeletionResult' });

@@ -5,6 +5,7 @@ import * as analytics from './analytics.js';
 import * as administration from './administration.js';
 import * as attribution from './attribution.js';
 import * as buyingCommittee from './buying-committee.js';
+import * as challengers from './challengers.js';
 import * as configurationFile from './configuration-file.js';
 import * as configurationVersions from './configuration-versions.js';
 import * as decays from './decays.js';
@@ -14,17 +15,21 @@ import * as description from './description.js';
 import * as eventAnalytics from './event-analytics.js';
 import * as eventExport from './event-export.js';
 import * as eventStats from './event-stats.js';
+import * as eventTypeDeletion from './event-type-deletion.js';
 import * as eventTypes from './event-types.js';
 import * as events from './events.js';
 import * as filters from './filters.js';
 import * as intake from './intake.js';
 import * as jobs from './jobs.js';
+import * as leadAliases from './lead-aliases.js';
 import * as leads from './leads.js';
 import * as milestones from './milestone-triggers.js';
 import * as channels from './notification-channels.js';
 import * as profileLevels from './profile-levels.js';
 import * as profiles from './profile-scoring.js';
 import * as accountBackfill from './account-backfill.js';
+import * as eventTypeBackfill from './event-type-backfill.js';
+import * as levelBackfill from './level-backfill.js';
 import * as rescoring from './rescoring.js';
 import type { RouteDeclaration } from './route.js';
 import * as ruleTests from './rule-tests.js';
@@ -54,12 +59,16 @@ export const routes = {
   listEventTypeSettings: eventTypes.listEventTypeSettings,
   setEventTypeSettings: eventTypes.setEventTypeSettings,
   dryRunEventTypeDeletion: eventTypes.dryRunEventTypeDeletion,
+  deleteEventTypeEvents: eventTypeDeletion.deleteEventTypeEvents,
   listLeads: leads.listLeads,
   searchLeads: leads.searchLeads,
+  findLeadByAlias: leadAliases.findLeadByAlias,
+  listLeadAliases: leadAliases.listLeadAliases,
   getScore: leads.getScore,
   explainScore: scoreExplanation.explainScore,
   getScoreHistory: scoreHistory.getScoreHistory,
   drawScoreHistory: scoreHistory.drawScoreHistory,
+  paintScoreHistory: scoreHistory.paintScoreHistory,
   forecastScore: forecast.forecastScore,
   resetScores: scoreReset.resetScores,
   deleteLead: leads.deleteLead,
@@ -135,11 +144,19 @@ export const routes = {
   startWhatIf: whatIf.startWhatIf,
   applyWhatIf: whatIf.applyWhatIf,
   drawWhatIf: whatIf.drawWhatIf,
+  paintWhatIf: whatIf.paintWhatIf,
+  startChallenger: challengers.startChallenger,
+  listChallengers: challengers.listChallengers,
+  getChallenger: challengers.getChallenger,
+  applyChallenger: challengers.applyChallenger,
+  endChallenger: challengers.endChallenger,
   startSuggestion: suggestions.startSuggestion,
   scoreNow: rescoring.scoreNow,
   backfillScores: rescoring.backfillScores,
   backfillProfiles: rescoring.backfillProfiles,
   backfillAccounts: accountBackfill.backfillAccounts,
+  backfillLevels: levelBackfill.backfillLevels,
+  backfillEventTypes: eventTypeBackfill.backfillEventTypes,
   listProfileLevels: profileLevels.listProfileLevels,
   setProfileLevels: profileLevels.setProfileLevels,
   getScoringGrid: profileLevels.getScoringGrid,

@@ -1,9 +1,11 @@
 // Routes that take events: POST /ingest and /import.
 import { z } from 'zod';
 import { id, name, text } from '../common.js';
+import { jobId } from '../records/job-id.js';
 import { aliasConditions, aliasKind, normaliseAlias, type Alias } from '../vocabulary/identity.js';
 import { checkMetadata, metadataLimits, metadataObject } from '../vocabulary/metadata.js';
 import { sentTimeRule, utcTime } from '../intake/sent-time.js';
+import { cloudEvent, cloudEventTypes } from './cloud-events.js';
 import { defineRoute, intake } from './route.js';
 
 export const intakeLimits = {
@@ -129,11 +131,17 @@ export const ingest = defineRoute({
   access: intake,
   tag: 'Events',
   summary: 'Send events',
-  description:
+  description: [
     '202 means that the log has acknowledged every accepted event. Any invalid event: 400 with index and reason (the first 100), and nothing is taken, unless partial=true. Body may be gzip.',
+    'CloudEvents 1.0 are taken in structured mode, in batches, and in binary mode: then `ce-specversion`, `ce-id`, `ce-source`, `ce-type`, `ce-subject` and `ce-time` are headers, and the body, of application/json, is the `data`; without data it is empty.',
+  ].join('\n\n'),
   query: z.strictObject({ partial }),
   body,
-  bodyTypes: ['application/json', 'application/x-ndjson'],
+  bodyTypes: ['application/json', 'application/x-ndjson', cloudEventTypes.one, cloudEventTypes.batch],
+  bodyForms: {
+    [cloudEventTypes.one]: cloudEvent,
+    [cloudEventTypes.batch]: z.array(cloudEvent).min(1).max(intakeLimits.events),
+  },
   responses: {
     202: {
       description: 'Acknowledged by the log',
@@ -152,8 +160,13 @@ export const importEvents = defineRoute({
   access: intake,
   tag: 'Events',
   summary: 'Send historical events',
-  description:
-    'As POST /ingest, for events of any age: scored at event time; fires no trigger unless skip_triggers=false. CSV has a header line of alias_kind, alias, event_type, timestamp, event_id and metadata.<key> columns.',
+  description: [
+    'As POST /ingest, for events of any age: scored at event time; fires no trigger unless skip_triggers=false.',
+    'NDJSON and CSV with partial=true may have any size: they are taken as they arrive, and 202 comes at the end. Other bodies are taken whole or not at all, within the limits of POST /ingest.',
+    'An import is a job: GET /jobs lists it from its first part on, with the events that are in the log (`done`) and the first hundred that are not valid (`errors`, each with its `row`: the line of NDJSON, the row of a table with its header, or the place in a list, from 1). Cancelling it ends the upload with 409 `job_ended`. Events that are in stay.',
+    'With an Idempotency-Key, which a large upload should have, the same upload may be sent again when its connection has broken off: it begins anew, and no event counts twice, because events without an event_id get ids from the key and their places. One that was taken to its end is answered as before, without a position: nothing was taken. An upload of which nothing comes for five minutes ends its job as failed.',
+    'CSV has a header line of alias_kind, alias, event_type, timestamp, event_id, metadata (a JSON object) and metadata.<key> columns, of which values stay text. A file of GET /events/export can be sent as it is: its other columns are passed over, the apostrophe in front of formulas is taken off, and an event without an event_id gets its `id` as one. Sent to the organizational unit that it comes from, such an event counts a second time, and no more after that; events that had an event_id are repeats. A row has at most 1,000,000 characters.',
+  ].join('\n\n'),
   query: z.strictObject({
     partial,
     skip_triggers: z
@@ -166,8 +179,18 @@ export const importEvents = defineRoute({
   responses: {
     202: {
       description: 'Acknowledged by the log',
-      schema: z.strictObject({ job_id: id, ...accepted }).meta({ id: 'ImportAccepted' }),
+      schema: z
+        .strictObject({
+          job_id: jobId,
+          ...accepted,
+          accepted: z.int().min(0),
+          rejected: accepted.rejected.describe(
+            'With partial=true: the first events that were not taken, up to 5,000 or a megabyte, and why.',
+          ),
+          failed: z.int().min(0).optional().describe('With partial=true: events that were not taken.'),
+        })
+        .meta({ id: 'ImportAccepted' }),
     },
   },
-  problems: ['delivery_loop'],
+  problems: ['delivery_loop', 'job_ended'],
 });

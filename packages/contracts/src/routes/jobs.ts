@@ -1,10 +1,13 @@
 // Jobs: long work that a service does in bounded steps. One form for the jobs of all services.
 import { z } from 'zod';
 import { cursorParameter, page, pageParameters, time } from '../common.js';
-import { jobId } from '../records/job-id.js';
+import { jobId, servicesWithJobs } from '../records/job-id.js';
 import { jobError, maximumJobErrors } from '../records/jobs.js';
 import { defineRoute, editor, viewer } from './route.js';
 import { accountBackfillResult } from './account-backfill.js';
+import { eventDeletionResult } from './event-types.js';
+import { eventTypeBackfillResult } from './event-type-backfill.js';
+import { levelBackfillResult } from './level-backfill.js';
 import { rescoringResult } from './rescoring.js';
 import { suggestionResult } from './suggestions.js';
 import { whatIfResult } from './what-if.js';
@@ -33,10 +36,18 @@ export const job = z
     started_at: time,
     ended_at: time.nullable(),
     result: z
-      .union([whatIfResult, suggestionResult, rescoringResult, accountBackfillResult])
+      .union([
+        whatIfResult,
+        suggestionResult,
+        rescoringResult,
+        accountBackfillResult,
+        levelBackfillResult,
+        eventTypeBackfillResult,
+        eventDeletionResult,
+      ])
       .optional()
       .describe(
-        'Of a completed what-if, suggestion, rescoring or backfill of accounts. Other jobs have no result.',
+        'Of a completed what-if, suggestion, rescoring, backfill of accounts, levels or event types, or deletion of events. Other jobs have no result.',
       ),
   })
   .meta({ id: 'Job' });
@@ -55,9 +66,24 @@ export const listJobs = defineRoute({
   access: viewer,
   summary: 'Jobs, newest first',
   description:
-    'The jobs of the organizational unit, whichever service runs them. GET /jobs/{id} has the errors of one.',
+    'The jobs of the organizational unit, whichever service runs them. GET /jobs/{id} has the errors of one. While a service that runs jobs does not answer, the list has those of the others, and `unavailable` names it.',
   query: z.strictObject({ status: jobStatus.optional(), ...pageParameters, cursor: cursorParameter }),
-  responses: { 200: { description: 'Jobs', schema: page(listedJob) } },
+  responses: {
+    200: {
+      description: 'Jobs',
+      schema: page(listedJob).extend({
+        unavailable: z
+          .array(z.enum(servicesWithJobs))
+          .min(1)
+          .max(servicesWithJobs.length)
+          .optional()
+          .describe(
+            'Services that did not answer: their jobs are missing here, and in `total`. Ask again in a moment, from the first page. Absent when all have answered.',
+          )
+          .meta({ example: ['scoring'] }),
+      }),
+    },
+  },
   problems: [],
 });
 
@@ -83,8 +109,8 @@ export const cancelJob = defineRoute({
   access: editor,
   summary: 'Cancel a job',
   description:
-    'No further step is done; what its steps have done stays. Changes nothing for a job that has ended.',
+    'No further step is done; what its steps have done stays. Changes nothing for a job that has ended. A deletion of events cannot be cancelled.',
   parameters,
   responses: { 200: { description: 'The job, which has ended', schema: job } },
-  problems: ['job_not_found'],
+  problems: ['job_not_found', 'job_not_cancellable'],
 });

@@ -19,7 +19,7 @@ const shownSecret = text(5)
   .meta({ example: '…abcd' });
 
 const url = text(2_048, { trimmed: true }).regex(
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\u0000-\u001f\u007f]+$/,
   'must be an address that starts with https:// or http://',
 );

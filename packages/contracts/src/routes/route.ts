@@ -58,6 +58,8 @@ export interface RouteDeclaration {
   body?: z.ZodType;
   /** Media types of the body; default application/json. */
   bodyTypes?: readonly string[];
+  /** The forms of those media types whose content is not `body`. */
+  bodyForms?: Readonly<Record<string, z.ZodType>>;
   responses: Record<number, RouteResponse>;
   /** Problems that this route can answer, besides those that follow from the rest of its declaration. */
   problems: readonly ProblemCode[];
@@ -67,6 +69,8 @@ export interface RouteDeclaration {
   showsSecret?: boolean;
   /** Queries with an answer of any size: the longest time that the gateway waits for a further part of it. */
   partTimeoutMs?: number;
+  /** Commands that start a job: how long the answer waits for its result (200), before it is the job (202). */
+  waitsForJobMs?: number;
   /** Commands: the minimum time that the gateway waits for the reply, for commands that take long by nature. */
   replyTimeoutMs?: number;
 }

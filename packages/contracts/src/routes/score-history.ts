@@ -16,7 +16,7 @@ import { defaultSpans } from '../vocabulary/time-spans.js';
 import { boundedTime } from './bounded-time.js';
 import { minPosition } from './events.js';
 import { leadLevel } from './leads.js';
-import { pictureWidth } from './picture.js';
+import { alsoAsPictureOrPng, pictureText, pictureWidth, pngText } from './picture.js';
 import { defineRoute, viewer } from './route.js';
 import { engagementLevel } from './scoring-configuration.js';
 
@@ -98,6 +98,7 @@ const historyQuery = {
     )
     .meta({ example: '2026-04-01T00:00:00Z' }),
   min_position: minPosition,
+  width: pictureWidth,
 };
 
 const bounded = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -123,9 +124,10 @@ export const getScoreHistory = defineRoute({
   path: '/lead/{leadID}/score-history',
   summary: "A lead's score by hour or day, ready to plot",
   description:
-    'By the clock of the events, as `at` of an explanation: an event counts from its own time on, also one of an imported history. `known_at` is the clock of the system. The score of each point is that of the explanation with the same `at` and `known_at`.',
+    'By the clock of the events, as `at` of an explanation: an event counts from its own time on, also one of an imported history. `known_at` is the clock of the system. The score of each point is that of the explanation with the same `at` and `known_at`. ' +
+    `${pictureText} Where it prefers \`image/png\`, it is a PNG.`,
   query: bounded(historyQuery),
-  responses: { 200: { description: 'History', schema: scoreHistory } },
+  responses: { 200: { description: 'History', schema: scoreHistory, ...alsoAsPictureOrPng } },
 });
 
 export const drawScoreHistory = defineRoute({
@@ -135,9 +137,16 @@ export const drawScoreHistory = defineRoute({
   summary: "A lead's score by hour or day, as a picture",
   description:
     'The history of GET /lead/{leadID}/score-history, drawn for a width, light or dark as the reader has it, with its title and its course in words for screen readers, and without scripts.',
-  query: bounded({
-    ...historyQuery,
-    width: pictureWidth,
-  }),
+  query: bounded(historyQuery),
   responses: { 200: { description: 'SVG', contentType: 'image/svg+xml' } },
+});
+
+export const paintScoreHistory = defineRoute({
+  ...history,
+  name: 'paintScoreHistory',
+  path: '/lead/{leadID}/score-history.png',
+  summary: "A lead's score by hour or day, as a PNG",
+  description: `The picture of GET /lead/{leadID}/score-history.svg. ${pngText}`,
+  query: bounded(historyQuery),
+  responses: { 200: { description: 'PNG', contentType: 'image/png' } },
 });

@@ -7,6 +7,7 @@ import { changesOf } from '../records/rules.js';
 import { whatIfLimits } from '../records/what-if.js';
 import { attributeFilterForm } from '../vocabulary/filter-forms.js';
 import { levelledScoreTypes } from '../vocabulary/score-types.js';
+import { triggerKind } from '../vocabulary/webhook.js';
 import {
   countedLeads,
   countedMoves,
@@ -17,7 +18,7 @@ import {
 } from './compared-leads.js';
 import { decaySection, levelSection } from './configuration-file.js';
 import { profileConditions } from './profile-rules.js';
-import { pictureWidth } from './picture.js';
+import { pictureWidth, pngText } from './picture.js';
 import { defineRoute, editor, viewer } from './route.js';
 import { ruleForm } from './scoring-configuration.js';
 
@@ -67,6 +68,58 @@ export const outcomeForm = z
     'What a good lead comes to: an event type, or a condition that the metadata of an event meets. What a lead did before the earliest such event is what its score is judged by: events of the same moment do not count, nor does the event itself.',
   );
 
+/** A draft of changed rules, and what it is compared by. */
+export const draftForm = {
+  changes: z
+    .array(change)
+    .max(whatIfLimits.changes, `must be at most ${String(whatIfLimits.changes)} changes`)
+    .describe('Rules that are added, changed or removed; a rule is named once.'),
+  levels: levelSection
+    .optional()
+    .describe('All levels of the score, in the form of PUT /scoring/configuration. Absent: as they are.'),
+  decays: decaySection
+    .optional()
+    .describe('All decay rules, in the form of PUT /scoring/configuration. Absent: as they are.'),
+  score_type: z
+    .enum(levelledScoreTypes, 'must be engagement or profile')
+    .default('engagement')
+    .describe('The score that the result is about.')
+    .meta({ default: 'engagement' }),
+  outcome: outcomeForm.optional(),
+  threshold: score
+    .optional()
+    .describe('With an outcome: how good is it to call all leads with this score and above?'),
+};
+
+export function hasOutcomeForThreshold({ threshold, outcome }: { threshold?: unknown; outcome?: unknown }) {
+  return threshold === undefined || outcome !== undefined;
+}
+
+export const outcomeIsMissing = {
+  path: ['threshold'],
+  error: 'must be absent without an outcome: nothing says whether a lead was worth a call',
+};
+
+export function namesRulesOnce({ changes }: { readonly changes: readonly z.output<typeof change>[] }) {
+  const ids = changes.flatMap((one) => (one.op === 'add' ? [] : [one.rule_id.toLowerCase()]));
+  return new Set(ids).size === ids.length;
+}
+
+export const ruleIsNamedTwice = {
+  path: ['changes'],
+  error: 'must name a rule once: put all changes of a rule into one',
+};
+
+/** Why a draft may be refused. */
+export const draftProblems = [
+  'rule_not_found',
+  'ruleset_not_found',
+  'already_deleted',
+  'duplicate_name',
+  'levels_overlap',
+  'limit_reached',
+] as const;
+
 export const startWhatIf = defineRoute({
   name: 'startWhatIf',
   method: 'POST',
@@ -77,38 +130,14 @@ export const startWhatIf = defineRoute({
   tag,
   summary: 'Try a draft of changed rules on the recorded history',
   description:
-    'A job replays the recorded history twice, by the live rules and by the draft, and touches no live score. GET /jobs/{id} shows how far it is (`total` and `done` count records of the log that it reads) and, when it is completed, its `result`. Both sides take their rules as if they had always been in force, decay rules and levels too: so `live` is the present scores only where the rules have not changed since the first event. An organizational unit has one what-if at a time; another is refused (409 `job_running`, which names it). Rules of accounts and deals are not replayed, and triggers are not evaluated.',
+    'A job replays the recorded history twice, by the live rules and by the draft, and touches no live score. GET /jobs/{id} shows how far it is (`total` and `done` count records of the log that it reads) and, when it is completed, its `result`. Both sides take their rules as if they had always been in force, decay rules and levels too: so `live` is the present scores only where the rules have not changed since the first event. An organizational unit has one what-if at a time; another is refused (409 `job_running`, which names it). Rules of accounts and deals are not replayed.',
   body: inOrder({
     from: moment.optional().describe('Events that happened earlier do not count. Default: all count.'),
     to: moment.optional().describe('Events that happened then or later do not count. Default: now.'),
-    changes: z
-      .array(change)
-      .max(whatIfLimits.changes, `must be at most ${String(whatIfLimits.changes)} changes`)
-      .describe('Rules that are added, changed or removed; a rule is named once.'),
-    levels: levelSection
-      .optional()
-      .describe('All levels of the score, in the form of PUT /scoring/configuration. Absent: as they are.'),
-    decays: decaySection
-      .optional()
-      .describe('All decay rules, in the form of PUT /scoring/configuration. Absent: as they are.'),
-    score_type: z
-      .enum(levelledScoreTypes, 'must be engagement or profile')
-      .default('engagement')
-      .describe('The score that the result is about.')
-      .meta({ default: 'engagement' }),
-    outcome: outcomeForm.optional(),
-    threshold: score
-      .optional()
-      .describe('With an outcome: how good is it to call all leads with this score and above?'),
+    ...draftForm,
   })
-    .refine(({ threshold, outcome: of }) => threshold === undefined || of !== undefined, {
-      path: ['threshold'],
-      error: 'must be absent without an outcome: nothing says whether a lead was worth a call',
-    })
-    .refine(({ changes }) => new Set(ruleIdsOf(changes)).size === ruleIdsOf(changes).length, {
-      path: ['changes'],
-      error: 'must name a rule once: put all changes of a rule into one',
-    })
+    .refine(hasOutcomeForThreshold, outcomeIsMissing)
+    .refine(namesRulesOnce, ruleIsNamedTwice)
     .meta({
       id: 'WhatIfForm',
       example: {
@@ -122,21 +151,8 @@ export const startWhatIf = defineRoute({
       schema: z.strictObject({ job_id: jobId }).meta({ id: 'WhatIfStarted' }),
     },
   },
-  problems: [
-    'job_running',
-    'rule_not_found',
-    'ruleset_not_found',
-    'already_deleted',
-    'duplicate_name',
-    'levels_overlap',
-    'level_not_found',
-    'limit_reached',
-  ],
+  problems: ['job_running', ...draftProblems],
 });
-
-function ruleIdsOf(changes: readonly z.output<typeof change>[]): string[] {
-  return changes.flatMap((one) => (one.op === 'add' ? [] : [one.rule_id.toLowerCase()]));
-}
 
 export const applyWhatIf = defineRoute({
   name: 'applyWhatIf',
@@ -164,17 +180,12 @@ export const applyWhatIf = defineRoute({
   problems: ['job_not_found', 'job_not_completed', 'rules_changed', 'limit_reached'],
 });
 
-export const drawWhatIf = defineRoute({
-  name: 'drawWhatIf',
+const picture = {
   method: 'GET',
-  path: '/scoring/what-if/{job}/picture.svg',
   owner: 'scoring',
   kind: 'query',
   access: viewer,
   tag,
-  summary: 'The result of a what-if, as a picture',
-  description:
-    'Live rules and draft side by side, drawn for a width, light or dark as the reader has it, with everything that it shows in words for screen readers, and without scripts. Without an outcome, the charts about it say that there is nothing to draw.',
   parameters: z.strictObject({ job: jobId }),
   query: z.strictObject({
     chart: z
@@ -186,8 +197,26 @@ export const drawWhatIf = defineRoute({
       .meta({ default: 'distribution' }),
     width: pictureWidth,
   }),
-  responses: { 200: { description: 'SVG', contentType: 'image/svg+xml' } },
   problems: ['job_not_found', 'job_not_completed'],
+} as const;
+
+export const drawWhatIf = defineRoute({
+  ...picture,
+  name: 'drawWhatIf',
+  path: '/scoring/what-if/{job}/picture.svg',
+  summary: 'The result of a what-if, as a picture',
+  description:
+    'Live rules and draft side by side, drawn for a width, light or dark as the reader has it, with everything that it shows in words for screen readers, and without scripts. Without an outcome, the charts about it say that there is nothing to draw.',
+  responses: { 200: { description: 'SVG', contentType: 'image/svg+xml' } },
+});
+
+export const paintWhatIf = defineRoute({
+  ...picture,
+  name: 'paintWhatIf',
+  path: '/scoring/what-if/{job}/picture.png',
+  summary: 'The result of a what-if, as a PNG',
+  description: `The picture of GET /scoring/what-if/{job}/picture.svg. ${pngText}`,
+  responses: { 200: { description: 'PNG', contentType: 'image/png' } },
 });
 
 const count = z.int().min(0);
@@ -269,9 +298,23 @@ export const whatIfResult = z
     live: side,
     draft: side,
     movers: moversOf(mover),
+    triggers: z
+      .array(
+        z.strictObject({
+          id,
+          name: z.string().max(100),
+          kind: triggerKind,
+          live: count.describe('How often it would have fired by the live rules.'),
+          draft: count.describe('How often it would have fired by the draft.'),
+        }),
+      )
+      .max(whatIfLimits.triggers)
+      .describe(
+        'The active triggers by scores of leads, surges and sequences, those of which most changes first. Each counts as if it had always been there and every event had been received at its own time, imported ones too, as in a simulation of the trigger. Left out are triggers by account score, because an account has leads of every partition and a what-if replays the leads of one partition at a time, and triggers that were changed or deleted since the what-if began.',
+      ),
   })
   .describe(
-    'What a completed what-if has found. Scores of 1,024 and more are counted in steps of at most 0.2 %. Which triggers would have fired is not part of it.',
+    'What a completed what-if has found. Scores of 1,024 and more are counted in steps of at most 0.2 %.',
   )
   .meta({ id: 'WhatIfResult' });
 export type WhatIfResult = z.infer<typeof whatIfResult>;

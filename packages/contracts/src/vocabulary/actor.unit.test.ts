@@ -22,12 +22,15 @@ const askedForByNobody = [
   'ResealSecrets',
   'ContinueJob',
   'ActivateScoringEpoch',
+  'ClearDeletedEvents',
+  'SetRecounted',
   'ScheduleDecays',
   'RunDecay',
   'RecordDeal',
   'RecordDealScore',
   'ContributeToAccount',
   'ContributeLead',
+  'TellLevel',
   'ForgetDealLead',
 ];
 
@@ -37,6 +40,8 @@ const consequences = [
   'AliasClaimed',
   'AliasLinked',
   'EventsRemembered',
+  'DeletedEventsCleared',
+  'EventTypesRecounted',
   'InputsRead',
   'RepeatsDropped',
   'AliasesRefused',
@@ -68,11 +73,12 @@ const consequences = [
   'JobAdvanced',
   'JobEnded',
   'DecaysScheduled',
+  'EventScoresDeleted',
   'ScoringEpochActivated',
 ];
 
-/** The command line writes this event straight to the log, without a credential that could be named. */
-const writtenByOperators = ['PositionsAccepted'];
+/** The command line writes these events straight to the log, without a credential that could be named. */
+const writtenByOperators = ['PositionsAccepted', 'RecordErased'];
 
 const declaresActor = ({ schema }: RecordDeclaration) =>
   schema instanceof z.ZodObject && 'actor' in (schema.shape as object);

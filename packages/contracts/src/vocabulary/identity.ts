@@ -48,7 +48,7 @@ export function normaliseAlias(kind: string, value: string): { alias: string } |
   const trimmed = value.trim();
   if (trimmed === '') return { problem: 'must not be empty' };
   if (trimmed.length > 512) return { problem: 'must be at most 512 characters' };
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f]/.test(trimmed)) return { problem: 'must not hold control characters' };
   if (!trimmed.isWellFormed()) return { problem: 'must be well-formed Unicode' };
   switch (kind) {

@@ -21,7 +21,7 @@ import {
   type FilterGroup,
 } from './lead-filters.js';
 
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f]/;
 
 const fragment = text(200, { minimum: 1 })

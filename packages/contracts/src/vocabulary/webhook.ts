@@ -98,9 +98,9 @@ export type FiringCause = z.infer<typeof firingCause>;
 
 /** What changes a score without an event of the lead. */
 export const causeReason = z
-  .enum(['profile', 'deal', 'decay', 'reset', 'rescoring'])
+  .enum(['profile', 'deal', 'decay', 'reset', 'rescoring', 'event_deletion'])
   .describe(
-    'Why the score changed where no event made it change; event_id and event_type are null then. profile: the profile of the lead, or a profile rule, changed. deal: a deal that the lead named changed. decay: time without events. reset: somebody restarted the score. rescoring: the score was computed anew from the recorded history, with triggers.',
+    'Why the score changed where no event made it change; event_id and event_type are null then. profile: the profile of the lead, or a profile rule, changed. deal: a deal that the lead named changed. decay: time without events. reset: somebody restarted the score. rescoring: the score was computed anew from the recorded history, with triggers. event_deletion: events that had given points were deleted.',
   );
 export type CauseReason = z.infer<typeof causeReason>;
 

@@ -87,4 +87,10 @@ export interface Broker {
   }): Promise<{
     responses: { topic: string; partitions: PartitionOffset[] }[];
   }>;
+  offsetCommit(request: {
+    groupId: string;
+    groupGenerationId: number;
+    memberId: string;
+    topics: { topic: string; partitions: PartitionOffset[] }[];
+  }): Promise<unknown>;
 }

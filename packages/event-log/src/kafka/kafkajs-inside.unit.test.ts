@@ -54,6 +54,7 @@ test('a broker has the requests that are sent, and a request queue has the polli
       'txnOffsetCommit',
       'endTxn',
       'offsetFetch',
+      'offsetCommit',
     ]),
   );
   expect(methodsOf(inside('network/requestQueue'))).toContain('scheduleCheckPendingRequests');

@@ -25,10 +25,11 @@ interface Reading {
 
 const nameOf = ({ topic, partition }: { topic: string; partition: number }) => `${topic}/${partition}`;
 
-function readingOf(topics: FakeTopics, maxBytesPerSource = 1_000): Reading {
+function readingOf(topics: FakeTopics, maxBytesPerSource = 1_000, gatherMs?: number): Reading {
   const reading: Reading = {
     feed: new PartitionFeed(topics.connection, {
       maxBytesPerSource,
+      ...(gatherMs !== undefined && { gatherMs }),
       onArrival: () => undefined,
       onAnswer: (partition) => reading.answered.push(partition),
       onFailure: (partition, error) => reading.failed.push({ partition, error }),
@@ -82,6 +83,27 @@ describe('the partitions that a process reads', () => {
       ['a2'],
       ['a3', 'b3'],
     ]);
+    reading.feed.close();
+  });
+
+  test('are read ten times a second by a reader that gathers, and faster while it is behind', async () => {
+    const topics = fakeTopics();
+    const reading = readingOf(topics, 20, 100);
+    reading.feed.add([source(0)]);
+    for (let at = 0; at < 100; at += 1) {
+      topics.append('in', 0, 'a');
+      await pass(10);
+      reading.takeAll();
+    }
+    expect(topics.fetches.length).toBeLessThanOrEqual(11);
+    expect(valuesOf(reading, 'in/0').length).toBeGreaterThanOrEqual(88);
+
+    for (let at = 0; at < 100; at += 1) topics.append('in', 0, 'bbbbbbbb');
+    for (let at = 0; at < 120; at += 1) {
+      await pass(10);
+      reading.takeAll();
+    }
+    expect(valuesOf(reading, 'in/0')).toHaveLength(200);
     reading.feed.close();
   });
 

@@ -11,7 +11,7 @@ interface RequestQueue {
 const { prototype } = createRequire(import.meta.url)('kafkajs/src/network/requestQueue/index.js') as {
   prototype: RequestQueue;
 };
-// eslint-disable-next-line @typescript-eslint/unbound-method -- called with the queue that it belongs to
+// oxlint-disable-next-line typescript/unbound-method -- called with the queue that it belongs to
 const { scheduleCheckPendingRequests } = prototype;
 
 /** Schedules the next check only while a request is pending; a new pending request schedules a check itself. */

@@ -1,7 +1,7 @@
 // Folds the events of the output topic after a checkpoint into a partition's state.
 import { decodeToFold } from '../folded-records.js';
 import { internals } from '../event-log.js';
-import { isInputsRead } from '../input-positions.js';
+import { isMeaningless } from '../input-positions.js';
 import type { KafkaConnection } from '../kafka/kafka-connection.js';
 import { readUntil, type RawRecord } from '../kafka/partition-reader.js';
 import { lossReporter } from '../loss-reporter.js';
@@ -54,6 +54,6 @@ function decodeOwn(
   { log, options, partition, logger }: PartitionContext,
   records: readonly RawRecord[],
 ): Promise<FoldedRecord[]> {
-  const own = records.filter((record) => !isInputsRead(record));
+  const own = records.filter((record) => !isMeaningless(record));
   return decodeToFold(log, { topic: options.output, partition }, own, logger);
 }

@@ -1,6 +1,7 @@
 // The changes of a score, each with the moment from which it counts on both clocks. Explanations count the same points at the same
 // moments; a law of score-history.unit.test.ts compares them. Pure.
 import type { ConditionDecision } from '../condition-explanation.js';
+import { withoutDeletedEvents } from '../deleted-events.js';
 import type { ExplainedDecision } from '../explanation.js';
 import { resetsScore } from '../score-decision.js';
 import { visitPoints } from '../scored-points.js';
@@ -27,7 +28,7 @@ export function changesOfScore(decisions: readonly ExplainedDecision[]): ScoreCh
     if (change.points !== 0) changes.push(change);
   };
   let latest = '';
-  for (const decision of decisions) {
+  for (const decision of withoutDeletedEvents(decisions)) {
     const { decided_at, adjustments = [] } = decision;
     if (decided_at > latest) latest = decided_at;
     if (resetsScore(decision) || decision.rescored) {

@@ -9,4 +9,16 @@ export const eventTypeCommands = {
       event_type: input.parameters.eventType,
       hidden: input.body.hidden,
     }),
+  deleteEventTypeEvents: (input) =>
+    command(records.deleteEventsOfType, ouOf(input), {
+      ...inUnit(input),
+      job_id: input.commandId,
+      event_type: input.parameters.eventType,
+    }),
+  backfillEventTypes: (input) =>
+    command(records.startEventTypeBackfill, ouOf(input), {
+      ...inUnit(input),
+      job_id: input.commandId,
+      dry_run: input.query.dry_run === 'true',
+    }),
 } satisfies Partial<CommandBuilders>;

@@ -8,6 +8,7 @@ import { performOnce } from '../idempotency/answers.js';
 import type { Answer } from '../idempotency/write-claim.js';
 import type { Forwarder } from '../reads/forward.js';
 import { answerOf, successOf } from './command-answer.js';
+import { jobAnswerOf } from './job-answer.js';
 import { readCommandRequest, contentOf, type CommandRequest } from './command-request.js';
 import { CommandSender, type CommandBuilder, type CommandSenderDependencies } from './command-sender.js';
 import { ruleWarnings } from './rule-warnings.js';
@@ -18,6 +19,7 @@ export interface CommandDependencies extends CommandSenderDependencies {
   /** Called when the gateway's own state has changed. */
   identityChanged(): void;
   eventTypes: Forwarder['eventTypes'];
+  job: Forwarder['job'];
   /** Also check results against their declared schema. */
   checkAnswers: boolean;
 }
@@ -35,6 +37,8 @@ export function createCommandHandler(
     const outcome = await sender.send(request, content, firstMadeWith);
     if (route.owner === 'gateway') dependencies.identityChanged();
     const { req, ouId } = request;
+    if (route.waitsForJobMs !== undefined && outcome.reply.outcome === 'done')
+      return jobAnswerOf(route, outcome.reply, (jobId) => dependencies.job(jobId, req, ouId));
     return answerOf(success, outcome, {
       warningsOf: async () =>
         ouId === undefined ? [] : ruleWarnings(route, content.body, () => dependencies.eventTypes(req, ouId)),

@@ -3,6 +3,7 @@ import { jobNamed, records, type ServiceWithJobs } from '@lead-scoring/contracts
 import { command, inUnit, type CommandBuilders } from './command-building.js';
 
 const jobsOf: Readonly<Record<ServiceWithJobs, Pick<records.JobRecords, 'cancelJob'>>> = {
+  ingest: records.ingestJobs,
   notification: records.notificationJobs,
   scoring: records.scoringJobs,
 };

@@ -97,6 +97,26 @@ export const scoringCommands = {
       job_id: jobNamed(input.parameters.job).id,
     }),
 
+  startChallenger: (input) =>
+    command(records.startChallenger, ouOf(input), {
+      ...inUnit(input),
+      challenger_id: input.commandId,
+      ...input.body,
+    }),
+
+  applyChallenger: (input) =>
+    command(records.applyChallenger, ouOf(input), {
+      ...inUnit(input),
+      challenger_id: input.parameters.id.toLowerCase(),
+      dry_run: input.query.dry_run === 'true',
+    }),
+
+  endChallenger: (input) =>
+    command(records.endChallenger, ouOf(input), {
+      ...inUnit(input),
+      challenger_id: input.parameters.id.toLowerCase(),
+    }),
+
   scoreNow: (input) => {
     const { dimension, id } = input.parameters;
     return rescoring(input, { score_type: dimension, ruleset_id: id.toLowerCase() });
@@ -112,6 +132,13 @@ export const scoringCommands = {
       job_id: input.commandId,
       dry_run: input.query.dry_run === 'true',
       fire_triggers: input.query.fire_triggers === 'true',
+    }),
+
+  backfillLevels: (input) =>
+    command(records.startLevelBackfill, ouOf(input), {
+      ...inUnit(input),
+      job_id: input.commandId,
+      dry_run: input.query.dry_run === 'true',
     }),
 
   setAccountLevels: (input) =>

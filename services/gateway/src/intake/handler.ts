@@ -1,24 +1,31 @@
-// POST /ingest and /import, the hot path: read, check, group by partition, write, and answer 202 once the log has
+// POST /ingest, the hot path: read, check, group by partition, write, and answer 202 once the log has
 // acknowledged every event.
-import {
-  deliveryHeader,
-  encodePosition,
-  routeDeclarations,
-  type RouteDeclaration,
-} from '@lead-scoring/contracts';
+import { deliveryHeader, encodePosition, routeDeclarations } from '@lead-scoring/contracts';
 import type { RecordPosition } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { parseOrProblem, parseQuery, readBody, type Body, type LeastRate } from '@lead-scoring/service';
+import {
+  hasBody,
+  parseOrProblem,
+  parseQuery,
+  readBody,
+  type Body,
+  type LeastRate,
+} from '@lead-scoring/service';
 import type { Request } from 'express';
 import type { DatabaseGate } from '../database-gate.js';
 import { asLogProblem } from '../edge/log-problem.js';
+import type { Caller } from '../credentials/authenticate.js';
 import { callerOf, headerOf } from '../edge/request.js';
 import { performOnce } from '../idempotency/answers.js';
 import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
 import type { Answer } from '../idempotency/write-claim.js';
 import { problem } from '../problem.js';
 import type { BytesInFlight, Holding } from './bytes-in-flight.js';
+import { binaryAttributes, isBinaryCloudEvent } from './cloud-events.js';
 import { submit, type SubmissionDependencies, type Upload } from './submission.js';
+
+/** An answer, and whether it was kept from the first write. */
+export type RepeatableAnswer = Answer & { repeated?: boolean };
 
 export interface IntakeDependencies extends SubmissionDependencies {
   bytesInFlight: BytesInFlight;
@@ -28,29 +35,23 @@ export interface IntakeDependencies extends SubmissionDependencies {
   gate: DatabaseGate;
 }
 
-type IntakeRoute = typeof routeDeclarations.ingest | typeof routeDeclarations.importEvents;
-const { intakeLimits } = routeDeclarations;
+const { ingest: route, intakeLimits } = routeDeclarations;
+const types = route.bodyTypes;
 
 export function createIntakeHandler(
-  route: IntakeRoute,
   dependencies: IntakeDependencies,
 ): (req: Request, ouId: string) => Promise<Answer> {
   const { bytesInFlight, leastRate } = dependencies;
   return async (req, ouId) => {
     refuseLoop(req);
-    const upload = uploadOf(route, req, ouId);
+    const upload = uploadOf(req, ouId);
     const room = bytesInFlight.open(upload.caller);
     try {
-      const body = await readInto(room, { req, types: bodyTypesOf(route), leastRate });
-      const perform = () => accept(upload, body, dependencies);
-      if (!upload.isRepeatable) return await perform();
-      return await performOnce(dependencies, {
-        id: upload.batchId,
-        request: [ouId, req.url, body.type, body.bytes],
-        keepAnswer: true,
-        worksWithoutStore: true,
-        perform,
-      });
+      const body = isBinaryCloudEvent(req.headers)
+        ? await readData(room, { req, leastRate })
+        : await readInto(room, { req, types, leastRate });
+      const write = { id: upload.batchId, isRepeatable: upload.isRepeatable, req, ouId, body };
+      return await takeOnce(write, dependencies, () => accept(upload, body, dependencies));
     } finally {
       room.release();
     }
@@ -58,27 +59,53 @@ export function createIntakeHandler(
 }
 
 /** @throws ProblemError 400 when the query or the Idempotency-Key is not as declared */
-function uploadOf(route: IntakeRoute, req: Request, ouId: string): Upload {
-  const { partial, skip_triggers = 'false' } = parseOrProblem(route.query, parseQuery(req.url), 'query') as {
-    partial: 'true' | 'false';
-    skip_triggers?: 'true' | 'false';
-  };
+function uploadOf(req: Request, ouId: string): Upload {
+  const { partial } = parseOrProblem(route.query, parseQuery(req.url), 'query');
+  const { id: batchId, ...sender } = senderOf(req, route.name);
+  return { req, ouId, isPartial: partial === 'true', batchId, ...sender };
+}
+
+/**
+ * Who sends a body, and the id of the write, which a repeat with the same Idempotency-Key has too.
+ * @throws ProblemError 400 when the Idempotency-Key is not as declared
+ */
+export function senderOf(
+  req: Request,
+  routeName: string,
+): { caller: Caller; id: string; isRepeatable: boolean } {
   const caller = callerOf(req);
   const key = idempotencyKeyOf(headerOf(req, 'idempotency-key'));
-  return {
-    req,
-    caller,
-    ouId,
-    source: route.name === 'ingest' ? 'ingest' : 'import',
-    isPartial: partial === 'true',
-    fireTriggers: skip_triggers === 'false',
-    batchId: writeId(caller.credentialId, route.name, key),
-    isRepeatable: key !== null,
-  };
+  return { caller, id: writeId(caller.credentialId, routeName, key), isRepeatable: key !== null };
+}
+
+/** A body that was read whole, and the write that it is. */
+export interface WholeWrite {
+  id: string;
+  /** Whether it has an Idempotency-Key: repeats of it have the same id. */
+  isRepeatable: boolean;
+  req: Request;
+  ouId: string;
+  body: Body;
+}
+
+/** Takes a body that was read whole; a repeat of it gets the answer that was kept. */
+export function takeOnce(
+  { id, isRepeatable, req, ouId, body }: WholeWrite,
+  dependencies: Pick<IntakeDependencies, 'readModel' | 'gate'>,
+  perform: () => Promise<RepeatableAnswer>,
+): Promise<RepeatableAnswer> {
+  if (!isRepeatable) return perform();
+  return performOnce(dependencies, {
+    id,
+    request: [ouId, req.url, body.type, ...binaryAttributes(req.headers), body.bytes],
+    keepAnswer: true,
+    worksWithoutStore: true,
+    perform,
+  });
 }
 
 /** Reads the body; the holding counts its bytes as they arrive. */
-async function readInto(
+export async function readInto(
   room: Holding,
   { req, types, leastRate }: { req: Request; types: readonly string[]; leastRate: LeastRate },
 ): Promise<Body> {
@@ -94,6 +121,13 @@ async function readInto(
   return body;
 }
 
+/** The body of a CloudEvent in binary mode: its data, or nothing. Some clients send JSON without its media type. */
+function readData(room: Holding, { req, leastRate }: { req: Request; leastRate: LeastRate }): Promise<Body> {
+  const types = [req.headers['content-type'] === undefined ? '' : 'application/json'];
+  if (!hasBody(req)) return Promise.resolve({ type: '', bytes: Buffer.alloc(0) });
+  return readInto(room, { req, types, leastRate });
+}
+
 /** Resolves with 202 once the log has every event that was accepted. */
 async function accept(upload: Upload, body: Body, dependencies: SubmissionDependencies): Promise<Answer> {
   const { accepted, rejected, written } = submit(upload, body, dependencies);
@@ -103,7 +137,6 @@ async function accept(upload: Upload, body: Body, dependencies: SubmissionDepend
   return {
     status: 202,
     body: JSON.stringify({
-      ...(upload.source === 'import' && { job_id: upload.batchId }),
       accepted,
       ...(upload.isPartial && { rejected }),
       batch_id: upload.batchId,
@@ -113,7 +146,7 @@ async function accept(upload: Upload, body: Body, dependencies: SubmissionDepend
 }
 
 /** Refuses a notification of this system that was sent back to it as an event: it would cause the next notification. */
-function refuseLoop(req: Request): void {
+export function refuseLoop(req: Request): void {
   const delivery = headerOf(req, deliveryHeader);
   if (delivery === undefined) return;
   throw problem(
@@ -122,13 +155,14 @@ function refuseLoop(req: Request): void {
   );
 }
 
-function bodyTypesOf(route: RouteDeclaration): readonly string[] {
-  return route.bodyTypes ?? ['application/json'];
-}
-
 function positionOf(positions: readonly RecordPosition[]): string {
   const last = new Map<number, bigint>();
-  for (const { partition, offset } of positions)
-    if (offset >= (last.get(partition) ?? 0n)) last.set(partition, offset);
+  reach(last, positions);
   return encodePosition(last);
+}
+
+/** Moves the last offset of each partition up to these. */
+export function reach(last: Map<number, bigint>, written: readonly RecordPosition[]): void {
+  for (const { partition, offset } of written)
+    if (offset >= (last.get(partition) ?? 0n)) last.set(partition, offset);
 }

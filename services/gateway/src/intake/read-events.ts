@@ -1,56 +1,67 @@
 // Reads the events of a body in any of the declared media types.
+import type { IncomingHttpHeaders } from 'node:http';
 import {
-  eventsOfCsvRows,
   eventsOfJson,
   eventsOfNdjson,
   routeDeclarations,
   type SentEvent,
+  type UnreadableBatch,
 } from '@lead-scoring/contracts';
 import { decodeUtf8, parseJson, ProblemError, type Body } from '@lead-scoring/service';
-import { parse } from 'csv-parse/sync';
+import {
+  eventOfBinaryCloudEvent,
+  eventOfCloudEvent,
+  eventsOfCloudEvents,
+  isBinaryCloudEvent,
+  pathInCloudEvent,
+} from './cloud-events.js';
 
-/** @throws ProblemError 400 when the body cannot be read as a batch of events */
-export function eventsOf({ type, bytes }: Body): SentEvent[] {
+const { cloudEventTypes } = routeDeclarations;
+
+/** The events of a body before they are checked. */
+export interface SentBatch {
+  events: readonly SentEvent[];
+  /** The name that a field of an event, as POST /ingest has it, has in the body's own format. */
+  nameOf: (path: string) => string;
+}
+
+/**
+ * @param headers those of the request: a CloudEvent in binary mode has its attributes there
+ * @throws ProblemError 400 when the body cannot be read as a batch of events
+ */
+export function batchOf({ type, bytes }: Body, headers: IncomingHttpHeaders): SentBatch {
   const text = decodeUtf8(bytes);
-  const read = eventsIn(type, text);
-  if (Array.isArray(read)) return read;
+  const isBinary = isBinaryCloudEvent(headers);
+  const read = isBinary ? [eventOfBinaryCloudEvent(headers, dataIn(text))] : eventsIn(type, text);
+  if (!Array.isArray(read)) throw noBatch(read);
+  const isCloudEvent = isBinary || Object.values<string>(cloudEventTypes).includes(type);
+  return { events: read, nameOf: isCloudEvent ? pathInCloudEvent : (path) => path };
+}
+
+export function noBatch(read: UnreadableBatch): ProblemError {
   const errors = read.errors.map(({ path, message }) => ({
     path: path === '' ? 'body' : `body.${path}`,
     message,
   }));
   const [first] = errors;
-  throw new ProblemError(400, read.code, `${first?.path ?? 'body'} ${first?.message ?? 'is not valid'}.`, {
+  return new ProblemError(400, read.code, `${first?.path ?? 'body'} ${first?.message ?? 'is not valid'}.`, {
     errors,
   });
 }
 
-function eventsIn(type: string, text: string): ReturnType<typeof eventsOfJson> {
-  switch (type) {
-    case 'application/x-ndjson':
-      return eventsOfNdjson(text);
-    case 'text/csv':
-      return eventsOfCsvRows(rowsOf(text));
-    default:
-      // The nesting depth is checked later for each event, where the error can name the event.
-      return eventsOfJson(parseJson(text, { maximumDepth: Infinity }));
-  }
+function eventsIn(type: string, text: string): SentEvent[] | UnreadableBatch {
+  if (type === 'application/x-ndjson') return eventsOfNdjson(text);
+  const body = jsonIn(text);
+  if (type === cloudEventTypes.one) return [eventOfCloudEvent(body)];
+  return type === cloudEventTypes.batch ? eventsOfCloudEvents(body) : eventsOfJson(body);
 }
 
-function rowsOf(text: string): string[][] {
-  try {
-    return parse(text, {
-      relax_column_count: true,
-      skip_empty_lines: true,
-      // The header and one row more than allowed, so that too many rows are noticed.
-      to: routeDeclarations.intakeLimits.events + 2,
-    });
-  } catch (error) {
-    const line = error instanceof Error && 'lines' in error ? ` in line ${String(error.lines)}` : '';
-    throw new ProblemError(
-      400,
-      'invalid_request',
-      `The body is not valid CSV${line}: quotes must enclose a whole cell, and be doubled within one.`,
-      { cause: error },
-    );
-  }
+/** The data of a CloudEvent in binary mode. */
+function dataIn(text: string): unknown {
+  return text === '' ? undefined : jsonIn(text);
+}
+
+function jsonIn(text: string): unknown {
+  // The nesting depth is checked later for each event, where the error can name the event.
+  return parseJson(text, { maximumDepth: Infinity });
 }

@@ -5,17 +5,15 @@ import { ProblemError, requestIdOf, type Body } from '@lead-scoring/service';
 import type { Request } from 'express';
 import type { Caller } from '../credentials/authenticate.js';
 import { chunksOf } from './chunks.js';
-import { eventsOf } from './read-events.js';
+import { batchOf } from './read-events.js';
 
 /** A request for intake, without its events. */
 export interface Upload {
   req: Request;
   caller: Caller;
   ouId: string;
-  source: 'ingest' | 'import';
   /** Whether valid events are accepted when others are invalid. */
   isPartial: boolean;
-  fireTriggers: boolean;
   batchId: string;
   /** Whether it has an Idempotency-Key: repeats of it have the same `batchId`. */
   isRepeatable: boolean;
@@ -41,28 +39,32 @@ const maximumErrors = 100;
  * @throws ProblemError 400 when the body is not a batch of events, or has an invalid event and the upload is not partial
  */
 export function submit(
-  { req, caller, ouId, source, isPartial, fireTriggers, batchId, isRepeatable }: Upload,
+  { req, caller, ouId, isPartial, batchId, isRepeatable }: Upload,
   body: Body,
   { writer, partitionOf }: SubmissionDependencies,
 ): Submission {
   const receivedAt = new Date().toISOString();
-  const sent = eventsOf(body);
-  const { events, rejected } = validateEvents(sent, {
+  const { events: sent, nameOf } = batchOf(body, req.headers);
+  const { events, rejected: found } = validateEvents(sent, {
     ouId,
     receivedAt,
     repeatableBatchId: isRepeatable ? batchId : null,
   });
-  if (rejected.length > 0 && !isPartial) throw rejectedBatch(rejected, sent.length);
+  const rejected = found.map(({ index, errors }) => ({
+    index,
+    errors: errors.map(({ path, message }) => ({ path: nameOf(path), message })),
+  }));
+  if (rejected.length > 0 && !isPartial) throw invalidEvents(rejected, sent.length);
   const chunks = chunksOf(
     {
       ouId,
       batchId,
-      source,
-      fireTriggers,
+      source: 'ingest',
+      fireTriggers: true,
       receivedAt,
       events,
-      // An event grows by its ids; a CSV row also by the names of its columns.
-      estimatedBytes: body.type === 'text/csv' ? Infinity : body.bytes.length + 200 * events.length,
+      // An event grows by its ids.
+      estimatedBytes: body.bytes.length + 200 * events.length,
       headers: { id: batchId, ou: ouId, actor: caller.actor, 'correlation-id': requestIdOf(req) },
     },
     partitionOf,
@@ -71,7 +73,7 @@ export function submit(
 }
 
 /** 400 with index and reason of the first hundred problems. */
-function rejectedBatch(rejected: readonly RejectedEvent[], sent: number): ProblemError {
+export function invalidEvents(rejected: readonly RejectedEvent[], sent: number): ProblemError {
   const errors = rejected
     .slice(0, maximumErrors)
     .flatMap(({ index, errors: problems }) =>

@@ -5,6 +5,7 @@ import {
   jobNamed,
   leadParametersOf,
   routeDeclarations,
+  routes,
   type RouteDeclaration,
 } from '@lead-scoring/contracts';
 import {
@@ -40,6 +41,8 @@ export interface Forwarder {
   namedLead(leadId: string, req: Request, ouId: string): Promise<string>;
   /** The event types that have come in, hidden ones as well, from ingest. */
   eventTypes(req: Request, ouId: string): Promise<SeenEventType[]>;
+  /** A job, from the service that runs it. */
+  job(jobId: string, req: Request, ouId: string | undefined): Promise<routeDeclarations.Job>;
   /** The parts of a route's command that only its owner knows. @throws ProblemError the owner's refusal */
   lookUp(
     routeName: string,
@@ -66,6 +69,12 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
         eventTypes: async (req, ouId) => {
           const { path, responses } = routeDeclarations.listSeenEventTypes;
           const answer = await owners.askAs(claimsOf(req, ouId))('ingest', path);
+          return responses[200].schema.parse(await answer.body.json());
+        },
+        job: async (jobId, req, ouId) => {
+          const { service } = jobNamed(jobId);
+          const { path, responses } = routes.getJob;
+          const answer = await owners.askAs(claimsOf(req, ouId))(service, path.replace('{id}', jobId));
           return responses[200].schema.parse(await answer.body.json());
         },
         lookUp: (routeName, request, req, ouId) =>

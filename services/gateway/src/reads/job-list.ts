@@ -7,15 +7,16 @@ import {
   type routeDeclarations,
   type ServiceWithJobs,
 } from '@lead-scoring/contracts';
-import { parseOrProblem } from '@lead-scoring/service';
+import { parseOrProblem, ProblemError } from '@lead-scoring/service';
 import type { z } from 'zod';
+import { problem } from '../problem.js';
 import type { Ask, OwnerAnswer } from './owners.js';
 
 type ListedJob = routeDeclarations.ListedJob;
 type JobPage = z.output<(typeof routes.listJobs.responses)[200]['schema']>;
 type JobQuery = z.output<typeof routes.listJobs.query>;
 
-/** The answer of a service that did not list its jobs. */
+/** The answer of a service that refused to list its jobs. */
 export class JobListRefused extends Error {
   override readonly name = 'JobListRefused';
   constructor(readonly answer: OwnerAnswer) {
@@ -23,28 +24,51 @@ export class JobListRefused extends Error {
   }
 }
 
-/** @throws JobListRefused where a service does not list its jobs: a list without them would seem complete */
+/**
+ * The jobs of all services that answer, and the names of the others.
+ * @throws JobListRefused where a service refuses the request; ProblemError 503 or 504 when no service answers
+ */
 export async function jobList(query: Readonly<Record<string, unknown>>, ask: Ask): Promise<JobPage> {
-  return mergedJobs(parseOrProblem(routes.listJobs.query, query, 'query'), async (service, wanted) => {
+  const failures: unknown[] = [];
+  const read: ReadJobs = async (service, wanted) => {
     const parameters = Object.entries(wanted).map(([name, value]) => [name, String(value)]);
     const path = `${routes.listJobs.path}?${new URLSearchParams(parameters).toString()}`;
-    const answer = await ask(service, path);
-    if (answer.statusCode !== 200) throw new JobListRefused(answer);
-    return routes.listJobs.responses[200].schema.parse(await answer.body.json());
+    try {
+      return await pageOf(await ask(service, path));
+    } catch (error) {
+      if (!(error instanceof ProblemError && error.status >= 500)) throw error;
+      failures.push(error);
+      return null;
+    }
+  };
+  const list = await mergedJobs(parseOrProblem(routes.listJobs.query, query, 'query'), read);
+  if (list.unavailable?.length === servicesWithJobs.length) throw failures[0];
+  return list;
+}
+
+/** @throws ProblemError 503 for an answer that says that the service cannot answer now */
+async function pageOf(answer: OwnerAnswer): Promise<JobPage> {
+  if (answer.statusCode === 200) return routes.listJobs.responses[200].schema.parse(await answer.body.json());
+  if (answer.statusCode < 500) throw new JobListRefused(answer);
+  await answer.body.dump();
+  throw problem('service_unavailable', 'A service does not answer now. Try again in a moment.', {
+    headers: { 'Retry-After': '2' },
   });
 }
 
 /** The largest limit of a list. */
 const largestLimit = 100;
 
+type ReadJobs = (service: ServiceWithJobs, query: Omit<JobQuery, 'page'>) => Promise<JobPage | null>;
+
 /**
  * One page of the merged lists. A page by its number reads the lists from their beginning; one by a cursor costs the same
  * wherever it is.
- * @param read reads a page of the list of one service
+ * @param read reads a page of the list of one service; null when the service does not answer
  */
 export async function mergedJobs(
   { page, limit, cursor, status }: JobQuery,
-  read: (service: ServiceWithJobs, query: Omit<JobQuery, 'page'>) => Promise<JobPage>,
+  read: ReadJobs,
   services: readonly ServiceWithJobs[] = servicesWithJobs,
 ): Promise<JobPage> {
   const skipped = cursor === undefined ? (page - 1) * limit : 0;
@@ -74,7 +98,15 @@ export async function mergedJobs(
   const last = data.at(-1);
   const next_cursor =
     last && (await newestOf(lists)) && cursorBehindJob({ ...last, job_id: jobNamed(last.id).id });
-  return { data, total, page, limit, ...(next_cursor && { next_cursor }) };
+  const unavailable = services.filter((_, index) => lists[index]?.isAway);
+  return {
+    data,
+    total,
+    page,
+    limit,
+    ...(next_cursor && { next_cursor }),
+    ...(unavailable.length > 0 && { unavailable }),
+  };
 }
 
 /** The jobs of one service, newest first, read a page at a time. */
@@ -83,11 +115,12 @@ class ServiceJobs {
   #jobs: readonly ListedJob[] = [];
   #cursor: string | undefined;
   #total = 0;
+  #isAway = false;
 
-  private constructor(private readonly read: (cursor: string | undefined) => Promise<JobPage>) {}
+  private constructor(private readonly read: (cursor: string | undefined) => Promise<JobPage | null>) {}
 
   static async open(
-    read: (cursor: string | undefined) => Promise<JobPage>,
+    read: (cursor: string | undefined) => Promise<JobPage | null>,
     cursor: string | undefined,
   ): Promise<ServiceJobs> {
     const list = new ServiceJobs(read);
@@ -96,10 +129,16 @@ class ServiceJobs {
   }
 
   async #readOn(cursor: string | undefined): Promise<void> {
-    const { data, total, next_cursor } = await this.read(cursor);
-    this.#jobs = data;
-    this.#cursor = next_cursor;
-    this.#total = total;
+    const found = await this.read(cursor);
+    this.#isAway = found === null;
+    this.#jobs = found?.data ?? [];
+    this.#cursor = found?.next_cursor;
+    this.#total = found?.total ?? this.#total;
+  }
+
+  /** Whether the service did not answer, so that jobs of it are missing. */
+  get isAway(): boolean {
+    return this.#isAway;
   }
 
   get total(): number {

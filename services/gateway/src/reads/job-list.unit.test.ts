@@ -35,7 +35,7 @@ const cursorOf = (job: ListedJob) =>
   cursorBehindJob({ job_id: jobNamed(job.id).id, started_at: job.started_at });
 
 /** Services that each list their own jobs, as the query port of one does. */
-function servicesWith(lists: readonly (readonly ListedJob[])[]) {
+function servicesWith(lists: readonly (readonly ListedJob[])[], away: readonly number[] = []) {
   const all = newestFirst(lists.flat());
   let reads = 0;
   const names = lists.map((_, index) => `service ${String(index)}` as unknown as ServiceWithJobs);
@@ -44,6 +44,7 @@ function servicesWith(lists: readonly (readonly ListedJob[])[]) {
       query,
       (service, { status, limit, cursor }) => {
         reads += 1;
+        if (away.includes(names.indexOf(service))) return Promise.resolve(null);
         const own = newestFirst(lists[names.indexOf(service)] ?? []).filter(
           (job) => status === undefined || job.status === status,
         );
@@ -61,7 +62,7 @@ function servicesWith(lists: readonly (readonly ListedJob[])[]) {
       },
       names,
     );
-  return { all, list, reads: () => reads };
+  return { all, list, names, reads: () => reads };
 }
 
 const jobLists = fc
@@ -112,4 +113,18 @@ test('a page beyond the last job is empty, and reads each list once', async () =
   const { list, reads } = servicesWith([[jobOf([1, 1])], [jobOf([2, 2])]]);
   expect(await list({ page: 1_000_000, limit: 100 })).toMatchObject({ data: [], total: 2 });
   expect(reads()).toBe(2);
+});
+
+test('jobs of services that answer are listed as if there were no others, which are named', async () => {
+  await fc.assert(
+    fc.asyncProperty(jobLists, fc.subarray([0, 1, 2], { minLength: 1 }), async (lists, away) => {
+      const { list, names } = servicesWith(lists, away);
+      const others = servicesWith(lists.map((jobs, index) => (away.includes(index) ? [] : jobs)));
+      const query = { page: 1, limit: 10 };
+      expect(await list(query)).toEqual({
+        ...(await others.list(query)),
+        unavailable: away.map((index) => names[index]),
+      });
+    }),
+  );
 });

@@ -73,6 +73,8 @@ export interface Rig {
   ownerAnswers(answer: OwnerAnswer): void;
   /** Sets scoring's replies; null: no reply. */
   scoringReplies(answer: CommandAnswer): void;
+  /** Sets ingest's replies on imports. */
+  ingestReplies(answer: CommandAnswer): void;
   /** Sets notification's replies. */
   notificationReplies(answer: CommandAnswer): void;
   /** Sets site-analysis's replies. */
@@ -104,7 +106,9 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     res.setHeader('Content-Type', 'application/json');
     res.end('[]');
   };
-  const answers: Record<'scoring' | 'notification' | 'site-analysis', CommandAnswer> = {
+  const answers: Record<'ingest' | 'scoring' | 'notification' | 'site-analysis', CommandAnswer> = {
+    ingest: ({ type }) =>
+      type === 'IngestEvents' ? null : { outcome: 'done', result: { status: 'running' } },
     scoring: () => ({ outcome: 'done', result: {} }),
     notification: () => ({ outcome: 'done', result: {} }),
     'site-analysis': () => ({ outcome: 'done', result: {} }),
@@ -150,7 +154,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     logger.fatal({ err: error }, 'fatal');
   };
   const owners: { stop(): Promise<void> }[] = [];
-  for (const name of ['scoring', 'notification', 'site-analysis'] as const)
+  for (const name of ['ingest', 'scoring', 'notification', 'site-analysis'] as const)
     owners.push(
       await createProcessor(log, {
         name,
@@ -239,6 +243,9 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     ownerAnswers: (answer) => {
       ownerAnswer = answer;
     },
+    ingestReplies: (answer) => {
+      answers.ingest = answer;
+    },
     notificationReplies: (answer) => {
       answers.notification = answer;
     },
@@ -251,7 +258,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     ingested: async () => {
       const found: IncomingRecord<records.IngestEvents>[] = [];
       for await (const record of tail(log, 'ingest.commands', { from: 'beginning', follow: false }))
-        found.push(record as IncomingRecord<records.IngestEvents>);
+        if (record.type === 'IngestEvents') found.push(record as IncomingRecord<records.IngestEvents>);
       return found;
     },
     identityDocuments: async () => {

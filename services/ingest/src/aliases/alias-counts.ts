@@ -1,7 +1,7 @@
 // The number of aliases that the leads of an OU have claimed in a partition, folded from claims and deletions, so that no batch has
 // to count claims.
+import { FoldedDocuments } from '@lead-scoring/capability';
 import { uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
-import { FoldedCounts } from '../folded-counts.js';
 import { aliasCountId, aliasCounts, type AliasCountDocument } from './documents.js';
 
 /** A number of new claims or, negative, of the claims of a deleted lead. */
@@ -12,17 +12,21 @@ export interface CountChange {
   offset: number;
 }
 
+/** The most counters that stay in memory; each takes about 200 bytes. */
+const cachedDocuments = 5_000;
+
 export class AliasCounts {
   /** By OU. */
-  readonly #counts: FoldedCounts<AliasCountDocument>;
+  readonly #counts: FoldedDocuments<AliasCountDocument>;
 
   constructor(
     readModel: Pick<ReadModel, 'collection' | 'engine'>,
     private readonly partition: number,
   ) {
-    this.#counts = new FoldedCounts(readModel, {
+    this.#counts = new FoldedDocuments(readModel, {
       collection: aliasCounts,
       idOf: (ouId) => aliasCountId(ouId, partition),
+      cachedDocuments,
     });
   }
 

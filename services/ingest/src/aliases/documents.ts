@@ -35,7 +35,7 @@ export interface AliasCountDocument extends GuardedDocument {
 
 export const redirects = defineCollection<RedirectDocument>({
   name: 'redirects',
-  indexes: [{ key: { partition: 1 } }],
+  indexes: [{ key: { partition: 1 } }, { key: { lead_id: 1 } }],
 });
 export const claims = defineCollection<ClaimDocument>({
   name: 'alias_claims',

@@ -1,15 +1,17 @@
 // Folds the counts of events by time in a partition: adds new events, and subtracts those of deleted leads.
-import { BufferedStates, WriteBehind, type ReadModel } from '@lead-scoring/read-model';
+import { BufferedStates, withClassifiedErrors, WriteBehind, type ReadModel } from '@lead-scoring/read-model';
 import type { records } from '@lead-scoring/contracts';
 import type { RecurringValues } from '../events/recurring-values.js';
 import type { FoldedEvents } from '../events/sections.js';
 import { eventPeriods, type EventPeriodDocument } from './documents.js';
 import { PeriodCounts } from './period-counts.js';
-import { PeriodChanges, periodNamed } from './period-changes.js';
-import { levels, periodId, type Level } from './period-keys.js';
+import { PeriodChanges, periodName, periodNamed } from './period-changes.js';
+import { levels, periodId, periodIdsOf, readLevel, readPeriod, type Level } from './period-keys.js';
 
 /** The most periods that stay in memory: each takes about 200 bytes for each of its types. */
 const maximumCached = 1_000;
+/** Periods from which a type is taken away at a time. */
+const removedAtOnce = 500;
 
 /** Events of an OU and one type in a quarter of an hour, which is numbered from 1970. */
 interface CountedQuarter {
@@ -29,12 +31,14 @@ export class EventPeriods {
   /** By `periodKey`. */
   readonly #periods: BufferedStates<PeriodCounts, EventPeriodDocument>;
   readonly #behind: WriteBehind;
+  readonly #stored;
 
   constructor(
     readModel: ReadModel,
-    partition: number,
+    private readonly partition: number,
     private readonly values: RecurringValues,
   ) {
+    this.#stored = readModel.collection(eventPeriods);
     const idOf = (key: string) => periodId(...periodNamed(key), partition);
     this.#periods = new BufferedStates(readModel, {
       collection: eventPeriods,
@@ -63,6 +67,25 @@ export class EventPeriods {
       for (const { ouId, quarter, typeKey, events } of quarters)
         changes.add(ouId, quarter, typeKey, -events, offset);
     return this.#change(changes);
+  }
+
+  /**
+   * Takes all events of a type away, by a record at an offset. All counts are stored after each fold, so the database knows in which
+   * periods the type is.
+   */
+  async removeType(ouId: string, typeKey: string, offset: number): Promise<void> {
+    const found = await withClassifiedErrors(() =>
+      this.#stored
+        .find({ _id: periodIdsOf(ouId), partition: this.partition, types: typeKey })
+        .project<Pick<EventPeriodDocument, '_id'>>({ _id: 1 })
+        .toArray(),
+    );
+    const names = found.map(({ _id }) => periodName(ouId, readLevel(_id), readPeriod(_id)));
+    for (let from = 0; from < names.length; from += removedAtOnce) {
+      for (const [name, counts] of await this.#periods.load(names.slice(from, from + removedAtOnce)))
+        if (counts?.removeType(typeKey, offset)) this.#periods.put(name, counts);
+      await this.#behind.write();
+    }
   }
 
   forget(): void {

@@ -66,12 +66,17 @@ function placeOf(ouId: string, quarter: number): QuarterPlace {
   const startMs = cellStart('hours', { period: 0, cell: quarter });
   const within = (level: Level): PlaceInLevel => {
     const { period, cell } = cellOf(level, startMs);
-    return { key: `${ouId}${level}${String(period)}`, cell };
+    return { key: periodName(ouId, level, period), cell };
   };
   return { hours: within('hours'), days: within('days') };
 }
 
 const ouIdLength = 36;
+
+/** The key of a period in memory. */
+export function periodName(ouId: string, level: Level, period: number): string {
+  return `${ouId}${level}${String(period)}`;
+}
 
 /** The period that a key names. */
 export function periodNamed(key: string): [ouId: string, level: Level, period: number] {

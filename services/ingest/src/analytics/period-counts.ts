@@ -52,6 +52,13 @@ export class PeriodCounts {
     return true;
   }
 
+  /** Takes all events of a type away, by a record at an offset. @returns whether the document changes */
+  removeType(typeKey: string, offset: number): boolean {
+    if (offset <= this.#current || this.#types?.delete(typeKey) !== true) return false;
+    this.#folded = this.#current = offset;
+    return true;
+  }
+
   document(_id: Binary, partition: number): EventPeriodDocument {
     const types = [...(this.#types ?? [])];
     const filled = types.reduce((sum, [, counts]) => sum + counts.filter((count) => count > 0).length, 0);

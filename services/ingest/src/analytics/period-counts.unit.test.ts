@@ -9,6 +9,7 @@ import {
   levels,
   periodId,
   periodIdsBetween,
+  readLevel,
   readPeriod,
   type Level,
 } from './period-keys.js';
@@ -108,4 +109,23 @@ describe('counts of a period', () => {
       expect(full.document(id, 3)).toEqual(document);
     }
   });
+});
+
+test('a type that is taken away is gone from a period once, and its later events count', () => {
+  const counts = new PeriodCounts(levels.hours.cells, null);
+  counts.add('page view', 1, 3, 1);
+  counts.add('email open', 1, 2, 2);
+  expect(counts.removeType('page view', 3)).toBe(true);
+  expect(counts.removeType('page view', 3)).toBe(false);
+  // Folded again after a crash.
+  expect(counts.add('page view', 1, 3, 1)).toBe(false);
+  counts.add('page view', 2, 1, 4);
+  const found: [string, number, number][] = [];
+  const id = periodId(ouId, 'hours', 7, 0);
+  visitCounts(counts.document(id, 0), (type, cell, events) => found.push([type, cell, events]));
+  expect(found.sort()).toEqual([
+    ['email open', 1, 2],
+    ['page view', 2, 1],
+  ]);
+  expect([readLevel(id), readLevel(periodId(ouId, 'days', -7, 65_535))]).toEqual(['hours', 'days']);
 });

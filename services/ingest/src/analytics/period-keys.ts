@@ -1,5 +1,14 @@
 // The two levels at which an OU's events are counted by time, and the ids of their documents: OU, level, period, partition.
-import { bytesOf, orderedKey, readOffset, uuidBytes, type Binary } from '@lead-scoring/read-model';
+import {
+  bytesOf,
+  keysWithin,
+  offsetBytes,
+  orderedKey,
+  readOffset,
+  uuidBytes,
+  type Binary,
+  type KeyRange,
+} from '@lead-scoring/read-model';
 
 /**
  * A period is one document of a level; it counts the events of each of its cells. A cell of `days` is a period of `hours`, so
@@ -53,6 +62,15 @@ export function periodIdsBetween(
   to: number,
 ): { $gte: Binary; $lt: Binary } {
   return { $gte: periodId(ouId, level, from, 0), $lt: periodId(ouId, level, to, 0) };
+}
+
+/** The ids of all periods of an OU, of both levels. */
+export function periodIdsOf(ouId: string): KeyRange {
+  return keysWithin([ouId], offsetBytes);
+}
+
+export function readLevel(id: Binary): Level {
+  return readOffset(bytesOf(id), uuidBytes) >= levels.days.number * periods * partitions ? 'days' : 'hours';
 }
 
 export function readPeriod(id: Binary): number {

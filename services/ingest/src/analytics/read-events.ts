@@ -9,6 +9,7 @@ import {
 } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { problem, type ProblemError } from '@lead-scoring/service';
+import { readDeletedTypes } from '../event-deletions/documents.js';
 import { eventSeconds, type EventSecondDocument } from '../events/documents.js';
 import { readSecondKey, secondsBetween } from '../events/keys.js';
 import { visitEvents } from '../events/seconds.js';
@@ -55,6 +56,7 @@ export class SecondsTally {
   async add(range: TimeRange): Promise<void> {
     const { ouId, typeKey } = this.asked;
     const [fromMs, toMs] = range;
+    const deleted = await readDeletedTypes(this.readModel, ouId);
     const ids = secondsBetween(ouId, Math.floor(fromMs / 1_000), Math.ceil(toMs / 1_000));
     await withClassifiedErrors(async () => {
       for await (const document of this.readModel
@@ -64,7 +66,7 @@ export class SecondsTally {
         this.#seconds += 1;
         if (this.#seconds > this.limits.seconds)
           throw tooLarge(`${shown(this.limits.seconds)} seconds with events`);
-        this.#addSecond(document, range);
+        this.#addSecond(deleted.secondWithout(document), range);
       }
     });
   }

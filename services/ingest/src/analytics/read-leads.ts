@@ -3,8 +3,9 @@
 import { placeIn } from '@lead-scoring/contracts';
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { problem } from '@lead-scoring/service';
+import { readDeletedTypes } from '../event-deletions/documents.js';
 import { eventRecords, payloadOf } from '../events/documents.js';
-import { recordIdsOf } from '../events/keys.js';
+import { readRecordOffset, recordIdsOf } from '../events/keys.js';
 import { createRecurringValues } from '../events/recurring-values.js';
 import { metadataValue, shown, type AnalyticsLimits, type AskedSeries } from './read-events.js';
 import type { SeriesTally } from './series-tally.js';
@@ -27,6 +28,7 @@ export async function tallyLeads(
 ): Promise<void> {
   const values = createRecurringValues();
   const valueOf = groupBy === 'event_type' ? null : metadataValue(groupBy);
+  const deleted = await readDeletedTypes(readModel, ouId);
   const left = [...new Set(leads)];
   let events = 0;
   const readNext = async () => {
@@ -35,9 +37,13 @@ export async function tallyLeads(
         .collection(eventRecords)
         .find({ _id: recordIdsOf(lead), ou: uuidToBinary(ouId) })) {
         const payload = payloadOf(document);
-        events += payload.events.length;
+        const place = { partition: document.partition, offset: readRecordOffset(document._id) };
+        const visible = deleted.visibleIn(payload, place);
+        events += visible.length;
         if (events > limits.eventsOfFilter) throw tooManyEvents(limits.eventsOfFilter);
-        for (const { event_type, timestamp, metadata } of payload.events) {
+        for (const {
+          event: { event_type, timestamp, metadata },
+        } of visible) {
           const type = values.typeKeyOf(event_type);
           const span = placeIn(spans, timestamp);
           if (span < 0 || span >= spans.length || (typeKey !== null && type !== typeKey)) continue;

@@ -1,22 +1,18 @@
 // Which rules and triggers use which event types: ingest's own copy, folded from the public events of scoring and notification. A type
-// that one of them uses is protected.
+// that one of them uses is protected. What scoring has dealt with of deletions comes from the same events.
 import {
+  fewLargeBatches,
+  FoldedDocuments,
   followingProjection,
+  type DocumentChange,
   type FollowerScope,
   type FollowingProjection,
   type OpenFollower,
 } from '@lead-scoring/capability';
-import { projectorNames } from '@lead-scoring/contracts';
-import { takenOf, type FoldedRecord } from '@lead-scoring/event-log';
-import {
-  BufferedStates,
-  keyOf,
-  offsetToNumber,
-  uuidToBinary,
-  WriteBehind,
-  type Binary,
-  type ReadModel,
-} from '@lead-scoring/read-model';
+import { projectorNames, records } from '@lead-scoring/contracts';
+import { isRecord, takenOf, type FoldedRecord } from '@lead-scoring/event-log';
+import { insertMissing, offsetToNumber, uuidToBinary } from '@lead-scoring/read-model';
+import { deletedScores, toDeletedScores, type DeletedScoresDocument } from '../event-deletions/documents.js';
 import { eventTypeUses, packedUse, useId, type UseDocument } from './documents.js';
 import { useReads } from './reads.js';
 import { useOfRule, useOfTrigger, type EventTypeUse } from './use-model.js';
@@ -27,85 +23,76 @@ export function followedEventTypeUses(): FollowingProjection {
   return followingProjection({
     name: eventTypeUsesName,
     reads: useReads,
-    collections: [eventTypeUses],
-    // Nearly all records are decisions of scoring, which may wait and are ignored: few large batches cost least. Rules and triggers do not wait.
-    batching: { maxRecordsPerBatch: 16_000, maxBytesPerBatch: 8 * 1024 * 1024, everyMs: 1_000 },
-    follow: ({ readModel, partition }: FollowerScope) => new OpenUses(readModel, partition),
+    collections: [eventTypeUses, deletedScores],
+    // Nearly all records are decisions of scoring, which may wait and are ignored. Rules and triggers do not wait.
+    batching: fewLargeBatches,
+    follow: openUses,
   });
 }
 
-/** What becomes of the document of a rule or trigger. */
-interface UseChange {
-  readonly id: Binary;
+/** Documents that a partition keeps in memory. */
+const cachedDocuments = 500;
+
+function openUses({ readModel, partition }: FollowerScope): OpenFollower {
+  const uses = new FoldedDocuments(readModel, {
+    collection: eventTypeUses,
+    idOf: uuidToBinary,
+    cachedDocuments,
+  });
+  const scores = readModel.collection(deletedScores);
+  return {
+    async fold(folded) {
+      const told = folded.flatMap((record) => deletedScoresIn(record) ?? []);
+      if (told.length > 0) await insertMissing(scores, told);
+      await uses.fold(folded.flatMap((record) => changeIn(record, partition) ?? []));
+    },
+    forget: () => {
+      uses.forget();
+    },
+  };
+}
+
+/** null: the record changes no use. */
+function changeIn(record: FoldedRecord, partition: number): DocumentChange<UseDocument> | null {
+  const changed = changedUse(record);
+  if (!changed) return null;
+  const { key, ouId, use } = changed;
+  const offset = offsetToNumber(record.offset);
+  const document = use && {
+    _id: uuidToBinary(key),
+    ou: uuidToBinary(ouId),
+    use: packedUse(use),
+    partition,
+    offset,
+  };
+  return { key, offset, after: () => document };
+}
+
+/** What a rule or trigger uses from this record on. */
+interface ChangedUse {
+  /** The id of its document. */
+  readonly key: string;
   readonly ouId: string;
-  readonly offset: number;
   /** null: it uses no event type, or is gone. */
   readonly use: EventTypeUse | null;
 }
 
-/** Documents that a partition keeps in memory. */
-const maximumCached = 500;
-
-class OpenUses implements OpenFollower {
-  /** The ids of the batch that is being folded. */
-  #ids: ReadonlyMap<string, Binary> = new Map();
-  readonly #uses: BufferedStates<UseDocument, UseDocument>;
-  readonly #behind: WriteBehind;
-
-  constructor(
-    readModel: ReadModel,
-    private readonly partition: number,
-  ) {
-    this.#uses = new BufferedStates(readModel, {
-      collection: eventTypeUses,
-      idOf: (key) => this.#ids.get(key) as Binary,
-      toState: (document) => document,
-      toDocument: (document) => document,
-      maximumCached,
-    });
-    this.#behind = new WriteBehind([this.#uses]);
-  }
-
-  async fold(records: readonly FoldedRecord[]): Promise<void> {
-    const changes = records.flatMap((record) => changeIn(record) ?? []);
-    if (changes.length === 0) return;
-    this.#ids = new Map(changes.map(({ id }) => [keyOf(id), id]));
-    const known = await this.#uses.load(this.#ids.keys());
-    for (const { id, ouId, offset, use } of changes) {
-      const key = keyOf(id);
-      const before = known.get(key) ?? null;
-      // Folded already, before a crash.
-      if (before && before.offset >= offset) continue;
-      const after = use && {
-        _id: id,
-        ou: uuidToBinary(ouId),
-        use: packedUse(use),
-        partition: this.partition,
-        offset,
-      };
-      known.set(key, after);
-      this.#uses.put(key, after);
-    }
-    await this.#behind.write();
-  }
-
-  forget(): void {
-    this.#behind.forget();
-  }
-}
-
-/** null: the record changes no use. */
-function changeIn(record: FoldedRecord): UseChange | null {
-  const offset = offsetToNumber(record.offset);
+function changedUse(record: FoldedRecord): ChangedUse | null {
   const ofScoring = takenOf('scoring.events', useReads['scoring.events'], record);
+  if (ofScoring?.type === 'EventScoresDeleted') return null;
   if (ofScoring) {
     const { ou_id: ouId, rule_id } = ofScoring.payload;
     const use = ofScoring.type === 'RuleDeleted' ? null : useOfRule(ofScoring.payload);
-    return { id: useId(ouId, 'rule', rule_id), ouId, offset, use };
+    return { key: useId(ouId, 'rule', rule_id), ouId, use };
   }
   const ofNotification = takenOf('notification.events', useReads['notification.events'], record);
   if (!ofNotification) return null;
   const { ou_id: ouId, trigger_id } = ofNotification.payload;
   const use = ofNotification.type === 'TriggerDeleted' ? null : useOfTrigger(ofNotification.payload);
-  return { id: useId(ouId, 'trigger', trigger_id), ouId, offset, use };
+  return { key: useId(ouId, 'trigger', trigger_id), ouId, use };
+}
+
+/** null: the record does not say that scoring has dealt with a part of a deletion. */
+function deletedScoresIn(record: FoldedRecord): DeletedScoresDocument | null {
+  return isRecord(record, records.eventScoresDeleted) ? toDeletedScores(record.payload) : null;
 }

@@ -25,8 +25,8 @@ export const eventTypeUses = defineCollection<UseDocument>({
 });
 
 /** A rule and a trigger may have one id. */
-export function useId(ouId: string, by: 'rule' | 'trigger', id: string): Binary {
-  return uuidToBinary(nameBasedId(ouId, `use-of-event-types:${by}:${id}`));
+export function useId(ouId: string, by: 'rule' | 'trigger', id: string): string {
+  return nameBasedId(ouId, `use-of-event-types:${by}:${id}`);
 }
 
 export function toUse({ use }: Pick<UseDocument, 'use'>): EventTypeUse {

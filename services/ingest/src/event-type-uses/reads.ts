@@ -45,10 +45,13 @@ export const useReads = {
     RuleDeleted: 'taken',
     RulesetDeleted: 'ignored',
     ScoringEpochActivated: 'ignored',
+    EventScoresDeleted: 'taken',
     JobStarted: 'ignored',
     JobAdvanced: 'ignored',
     JobEnded: 'ignored',
     JobCancelled: 'ignored',
+    ChallengerStarted: 'ignored',
+    ChallengerEnded: 'ignored',
   },
   'notification.events': {
     ChannelCreated: 'ignored',

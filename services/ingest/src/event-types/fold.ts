@@ -1,6 +1,7 @@
 // Statistics of one event type of an OU in one partition. Pure.
 import { preferredEventTypeName, routeDeclarations, type records } from '@lead-scoring/contracts';
 import { propertyKey } from './property-model.js';
+import { Changes, earlier, later, withChanges } from './since-model.js';
 import { ValueCounter, valuesOf, type ValueCounts } from './value-counts-model.js';
 
 export interface EventTypeShare {
@@ -16,6 +17,19 @@ export interface EventTypeShare {
   last_seen: string;
   /** `propertyKey`s of metadata, in order of appearance. */
   properties: ValueCounts;
+  /** Absent when no recount was under way at the last change. */
+  since?: TypeSince;
+}
+
+/** Numbers of events that were added and deleted since a recount began. */
+export interface TypeSince extends Pick<
+  EventTypeShare,
+  'names' | 'count' | 'first_seen' | 'last_seen' | 'properties'
+> {
+  /** The offset of its mark. */
+  from: number;
+  /** Whether all events from before the mark are deleted. */
+  is_alone: boolean;
 }
 
 const maximumNames = 100;
@@ -28,6 +42,7 @@ export class EventTypeFold {
   #count: number;
   #firstSeen: string;
   #lastSeen: string;
+  #since: SinceFold | null;
 
   constructor(
     private readonly ouId: string,
@@ -39,29 +54,45 @@ export class EventTypeFold {
     this.#count = before?.count ?? 0;
     this.#firstSeen = before?.first_seen ?? '';
     this.#lastSeen = before?.last_seen ?? '';
+    this.#since = before?.since ? new SinceFold(before.since) : null;
+  }
+
+  /** Counts apart, from now on, what comes and goes after the mark of a recount; null: none is under way. */
+  countSince(from: number | null): void {
+    if (from === null) this.#since = null;
+    else if (this.#since?.from !== from) this.#since = new SinceFold({ ...nothing, from, is_alone: false });
   }
 
   get count(): number {
     return this.#count;
   }
 
-  add({ event_type, timestamp, metadata }: records.EventsIngested['events'][number]): void {
+  add(event: records.EventsIngested['events'][number]): void {
+    const { event_type, timestamp, metadata } = event;
+    this.#since?.add(event);
     this.#count += 1;
     if (this.#firstSeen === '' || timestamp < this.#firstSeen) this.#firstSeen = timestamp;
     if (timestamp > this.#lastSeen) this.#lastSeen = timestamp;
     this.#names.addOne(event_type);
-    if (metadata)
-      for (const [name, value] of Object.entries(metadata))
-        // A key may be as long as the metadata of an event: a document with very many of them could not be stored.
-        if (name.length <= longestName) this.#properties.addOne(propertyKey(name, value));
+    if (metadata) for (const key of propertyKeysOf(metadata)) this.#properties.addOne(key);
   }
 
   /** Subtracts deleted events. */
   subtract(deleted: EventTypeShare): void {
+    this.#since?.subtract(deleted);
     this.#count -= deleted.count;
     this.#names.subtract(deleted.names);
     this.#properties.subtract(deleted.properties);
-    if (this.#count > 0) return;
+    if (this.#count <= 0) this.#empty();
+  }
+
+  /** All events of the type are deleted. */
+  clear(): void {
+    if (this.#since) this.#since = new SinceFold({ ...nothing, from: this.#since.from, is_alone: true });
+    this.#empty();
+  }
+
+  #empty(): void {
     this.#count = 0;
     this.#firstSeen = this.#lastSeen = '';
     this.#names.clear();
@@ -77,8 +108,89 @@ export class EventTypeFold {
       first_seen: this.#firstSeen,
       last_seen: this.#lastSeen,
       properties: this.#properties.counts(),
+      ...(this.#since && { since: this.#since.changes() }),
     };
   }
+}
+
+const nothing = { names: [], count: 0, first_seen: '', last_seen: '', properties: [] };
+
+class SinceFold {
+  readonly from: number;
+  readonly #isAlone: boolean;
+  readonly #names: Changes;
+  readonly #properties: Changes;
+  #count: number;
+  #firstSeen: string;
+  #lastSeen: string;
+
+  constructor({ from, is_alone, names, count, first_seen, last_seen, properties }: TypeSince) {
+    this.from = from;
+    this.#isAlone = is_alone;
+    this.#names = new Changes(names);
+    this.#properties = new Changes(properties);
+    this.#count = count;
+    this.#firstSeen = first_seen;
+    this.#lastSeen = last_seen;
+  }
+
+  add({ event_type, timestamp, metadata }: records.EventsIngested['events'][number]): void {
+    this.#count += 1;
+    this.#firstSeen = earlier(this.#firstSeen, timestamp);
+    this.#lastSeen = later(this.#lastSeen, timestamp);
+    this.#names.add(event_type, 1);
+    if (metadata) for (const key of propertyKeysOf(metadata)) this.#properties.add(key, 1);
+  }
+
+  subtract(deleted: EventTypeShare): void {
+    this.#count -= deleted.count;
+    this.#names.subtract(deleted.names);
+    this.#properties.subtract(deleted.properties);
+  }
+
+  changes(): TypeSince {
+    return {
+      from: this.from,
+      is_alone: this.#isAlone,
+      names: this.#names.counts(),
+      count: this.#count,
+      first_seen: this.#firstSeen,
+      last_seen: this.#lastSeen,
+      properties: this.#properties.counts(),
+    };
+  }
+}
+
+function* propertyKeysOf(metadata: NonNullable<records.EventsIngested['events'][number]['metadata']>) {
+  for (const [name, value] of Object.entries(metadata))
+    // A key may be as long as the metadata of an event: a document with very many of them could not be stored.
+    if (name.length <= longestName) yield propertyKey(name, value);
+}
+
+/**
+ * A share whose events up to the mark of a recount are those that the log has; what has come and gone since is kept.
+ * @param counted the events of the log before the mark, without deleted ones; null: there are none
+ */
+export function recounted(
+  share: Pick<EventTypeShare, 'ou_id' | 'key' | 'since'>,
+  counted: records.RecountedType | null,
+  from: number,
+): EventTypeShare {
+  const { ou_id, key } = share;
+  const since = share.since?.from === from ? share.since : null;
+  const base = counted === null || since?.is_alone ? nothing : counted;
+  const changes = since ?? nothing;
+  const count = base.count + changes.count;
+  const kept = { ou_id, key, ...(since && { since }) };
+  if (count <= 0) return { ...kept, ...nothing };
+  return {
+    ...kept,
+    names: withChanges(base.names, changes.names, maximumNames),
+    count,
+    first_seen: earlier(base.first_seen, changes.first_seen),
+    last_seen: later(base.last_seen, changes.last_seen),
+    properties: withChanges(base.properties, changes.properties, maximumProperties),
+  };
 }
 
 /** What lists of types say of one: of a partition, or of all of them together. */

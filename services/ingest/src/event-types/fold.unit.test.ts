@@ -201,3 +201,25 @@ describe('the types that lists show', () => {
     );
   });
 });
+
+test('after a recount, types that lists had left out take the place of those that are gone', () => {
+  const unit = new UnitFold(ouId, null, 1);
+  const aliases = [aliasOf('ada')];
+  unit.add('first', aliases);
+  unit.add('second', aliases);
+  unit.subtract({ events: 1, alias_kinds: [['email', 1]] }, ['first']);
+  expect(unit.share()).toMatchObject({ events: 1, types: [], has_more: true });
+  unit.beginRecount('a recount', 7);
+  unit.add('second', aliases);
+  const counted = {
+    events: 1,
+    alias_kinds: [['email', 1] as [string, number]],
+    types: ['second'],
+    has_more: false,
+  };
+  unit.endRecount(counted, new Map([['second', 2]]));
+  expect(unit.share()).toEqual({
+    ...{ ou_id: ouId, events: 2, types: ['second'], has_more: false },
+    alias_kinds: [['email', 2]],
+  });
+});

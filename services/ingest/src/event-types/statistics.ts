@@ -15,7 +15,7 @@ import {
   type EventTypeDocument,
   type UnitDocument,
 } from './documents.js';
-import { EventTypeFold, type EventTypeShare } from './fold.js';
+import { EventTypeFold, recounted, type EventTypeShare } from './fold.js';
 import { UnitFold, type DeletedEvents } from './unit-fold.js';
 
 /** The most types that stay in memory. */
@@ -106,6 +106,7 @@ export class EventTypeStatistics {
       const open = types.get(id);
       // It was folded before a crash.
       if (!open || open.offset >= offset) continue;
+      open.fold.countSince(unit?.fold.recount?.from ?? null);
       open.fold.add(event);
       grown.set(id, open);
     }
@@ -127,6 +128,7 @@ export class EventTypeStatistics {
         const id = typeId(ou_id, share.key);
         const open = types.get(id);
         if (!open || open.offset >= offset) continue;
+        open.fold.countSince(units.get(ou_id)?.fold.recount?.from ?? null);
         open.fold.subtract(share);
         open.offset = offset;
         this.#types.put(id, open);
@@ -138,6 +140,69 @@ export class EventTypeStatistics {
       this.#putUnit(ou_id, unit, offset);
     }
     await this.#behind.write();
+  }
+
+  /** The events of a type. */
+  async countOf(ouId: string, typeKey: string): Promise<number> {
+    const id = typeId(ouId, typeKey);
+    return (await this.#types.load([id])).get(id)?.fold.count ?? 0;
+  }
+
+  /** Takes all events of a type away, by a record at an offset. Kinds of alias stay known. */
+  async removeType(ouId: string, typeKey: string, offset: number): Promise<void> {
+    const id = typeId(ouId, typeKey);
+    const { types, units } = await this.#open(new Set([id]), new Set([ouId]));
+    const [open, unit] = [types.get(id), units.get(ouId)];
+    if (!open || open.offset >= offset || open.fold.count === 0) return;
+    if (unit && unit.offset < offset) {
+      unit.fold.subtract({ events: open.fold.count, alias_kinds: [] }, [typeKey]);
+      this.#putUnit(ouId, unit, offset);
+    }
+    open.fold.countSince(unit?.fold.recount?.from ?? null);
+    open.fold.clear();
+    open.offset = offset;
+    this.#types.put(id, open);
+    await this.#behind.write();
+  }
+
+  /** From the offset on, what comes and goes of an OU is counted apart as well. */
+  async beginRecount({ ou_id, recount_id }: records.RecountBegun, offset: number): Promise<void> {
+    const { units } = await this.#open(new Set(), new Set([ou_id]));
+    const unit = units.get(ou_id);
+    if (!unit || unit.offset >= offset) return;
+    unit.fold.beginRecount(recount_id, offset);
+    this.#putUnit(ou_id, unit, offset);
+    await this.#behind.write();
+  }
+
+  /** Takes over counts of the log up to the mark of the recount that is under way; those of another one change nothing. */
+  async setRecounted(
+    { ou_id, recount_id, types: counted, unit: countedUnit, is_last }: records.EventTypesRecounted,
+    offset: number,
+  ): Promise<void> {
+    const { units } = await this.#open(new Set(), new Set([ou_id]));
+    const unit = units.get(ou_id);
+    const recount = unit?.fold.recount;
+    if (!unit || recount?.id !== recount_id) return;
+    const { types } = await this.#open(new Set(counted.map(({ key }) => typeId(ou_id, key))), new Set());
+    for (const type of counted) {
+      const id = typeId(ou_id, type.key);
+      const open = types.get(id);
+      if (!open || open.offset >= offset) continue;
+      const share = recounted(open.fold.share(), type, recount.from);
+      this.#types.put(id, { fold: new EventTypeFold(ou_id, type.key, share), offset });
+    }
+    if (is_last && unit.offset < offset) {
+      const listed = [...(countedUnit?.types ?? []), ...unit.fold.typesSince()];
+      unit.fold.endRecount(countedUnit, await this.#countsOf(ou_id, listed));
+      this.#putUnit(ou_id, unit, offset);
+    }
+    await this.#behind.write();
+  }
+
+  async #countsOf(ouId: string, keys: readonly string[]): Promise<Map<string, number>> {
+    const found = await this.#types.load(new Set(keys.map((key) => typeId(ouId, key))));
+    return new Map(Array.from(found, ([id, open]) => [typeNamed(id)[1], open?.fold.count ?? 0]));
   }
 
   forget(): void {

@@ -8,6 +8,8 @@ import { eventPeriods } from '../analytics/documents.js';
 import { EventPeriods } from '../analytics/event-periods.js';
 import { eventTypes, eventUnits } from '../event-types/documents.js';
 import { EventTypeStatistics } from '../event-types/statistics.js';
+import { deletedTypes } from '../event-deletions/documents.js';
+import { TypeDeletions } from '../event-deletions/type-deletions.js';
 import { deletions, eventRecords, eventSeconds, knownEvents } from './documents.js';
 import { LeadDeletions, type EventFolds } from './lead-deletions.js';
 import { OrderOfTime } from './order-of-time.js';
@@ -23,8 +25,21 @@ export function eventStore(listedTypes: number) {
       EventsIngested: records.eventsIngested,
       EventsRemembered: records.eventsRemembered,
       LeadDeleted: records.leadDeleted,
+      EventsOfTypeDeleted: records.eventsOfTypeDeleted,
+      DeletedEventsCleared: records.deletedEventsCleared,
+      RecountBegun: records.recountBegun,
+      EventTypesRecounted: records.eventTypesRecounted,
     },
-    collections: [eventRecords, eventSeconds, knownEvents, eventTypes, eventUnits, eventPeriods, deletions],
+    collections: [
+      eventRecords,
+      eventSeconds,
+      knownEvents,
+      eventTypes,
+      eventUnits,
+      eventPeriods,
+      deletions,
+      deletedTypes,
+    ],
     open: (scope) => new EventStore(scope, listedTypes),
   });
 }
@@ -32,15 +47,21 @@ export function eventStore(listedTypes: number) {
 class EventStore implements OpenCapability {
   readonly #folds: EventFolds;
   readonly #deletions: LeadDeletions;
+  readonly #typeDeletions: TypeDeletions;
 
   constructor({ readModel, partition }: PartitionScope, listedTypes: number) {
     const values = createRecurringValues();
-    this.#folds = {
+    const folds = {
       records: new RecordStore(readModel, partition, values),
       time: new OrderOfTime(readModel, partition, values),
       statistics: new EventTypeStatistics(readModel, { partition, listedTypes }, values),
       periods: new EventPeriods(readModel, partition, values),
     };
+    const typeDeletions = new TypeDeletions(readModel, partition, folds, (eventType) =>
+      values.typeKeyOf(eventType),
+    );
+    this.#typeDeletions = typeDeletions;
+    this.#folds = { ...folds, deletedTypes: (ouId) => typeDeletions.marksOf(ouId) };
     this.#deletions = new LeadDeletions(readModel, partition, this.#folds, values);
   }
 
@@ -48,7 +69,7 @@ class EventStore implements OpenCapability {
     for (const section of sectionsOf(folded)) await this.#foldSection(section);
   }
 
-  async #foldSection({ ingested, others, deleted }: Section): Promise<void> {
+  async #foldSection({ ingested, others, deleted, ofType, recount }: Section): Promise<void> {
     const { records: store, time, statistics, periods } = this.#folds;
     if (ingested.length > 0) {
       const deletedNext = new Set(deleted.map(({ payload }) => payload.lead_id));
@@ -64,6 +85,10 @@ class EventStore implements OpenCapability {
         others.flatMap((record) => (isRecord(record, records.eventsRemembered) ? [record.payload] : [])),
       );
     if (deleted.length > 0) await this.#deletions.fold(deleted, ingested);
+    if (ofType) await this.#typeDeletions.fold(ofType);
+    if (recount?.type === 'RecountBegun') await statistics.beginRecount(recount.payload, recount.offset);
+    if (recount?.type === 'EventTypesRecounted')
+      await statistics.setRecounted(recount.payload, recount.offset);
   }
 
   /** Drops the state in memory, which may be ahead of the stored documents; the next fold starts from these. */
@@ -71,5 +96,6 @@ class EventStore implements OpenCapability {
     this.#folds.time.forget();
     this.#folds.statistics.forget();
     this.#folds.periods.forget();
+    this.#typeDeletions.forget();
   }
 }

@@ -29,6 +29,14 @@ export function recordId(leadId: string, offset: number): Binary {
   return orderedKey([leadId], offset);
 }
 
+/** The same, where the lead's id is known as bytes. */
+export function recordIdAt(leadBytes: Uint8Array, offset: number): Binary {
+  const bytes = Buffer.allocUnsafe(recordBytes);
+  bytes.set(leadBytes, 0);
+  writeOffset(bytes, uuidBytes, offset);
+  return new Binary(bytes, 0);
+}
+
 /** The offset in a recordId. */
 export function readRecordOffset(id: Binary): number {
   return readOffset(bytesOf(id), uuidBytes);

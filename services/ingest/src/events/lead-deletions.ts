@@ -6,10 +6,11 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { CountedQuarters, type CountedRecord, type EventPeriods } from '../analytics/event-periods.js';
+import type { DeletedTypes } from '../event-deletions/deleted-types-model.js';
 import { LeadShares, type DeletedShares, type EventTypeStatistics } from '../event-types/statistics.js';
 import { deletionDocument, deletions } from './documents.js';
 import type { OrderOfTime } from './order-of-time.js';
-import type { RecordStore } from './record-store.js';
+import type { RecordedEvents, RecordStore } from './record-store.js';
 import type { RecurringValues } from './recurring-values.js';
 import type { DeletedLead, FoldedEvents } from './sections.js';
 
@@ -19,6 +20,8 @@ export interface EventFolds {
   readonly time: OrderOfTime;
   readonly statistics: EventTypeStatistics;
   readonly periods: EventPeriods;
+  /** The events of an OU that were deleted with their type. */
+  readonly deletedTypes: (ouId: string) => Promise<DeletedTypes>;
 }
 
 /** What a deleted lead's events have added to the statistics of types and to the counts by time. */
@@ -68,18 +71,22 @@ export class LeadDeletions {
   ): Promise<DeletedCounts> {
     const shares = new LeadShares(ou_id, this.values);
     const quarters = new CountedQuarters(ou_id, this.values);
-    const add = (payload: FoldedEvents['payload']) => {
-      shares.add(payload);
-      quarters.add(payload);
+    // Events of a deleted type were taken away with the type.
+    const deleted = await this.folds.deletedTypes(ou_id);
+    const add = ({ payload, offset }: RecordedEvents) => {
+      const left = deleted.visibleIn(payload, { partition: this.partition, offset });
+      const counted = { ...payload, events: left.map(({ event }) => event) };
+      shares.add(counted);
+      quarters.add(counted);
     };
     const added = new Set<number>();
-    for (const { payload, offset } of justIngested) {
-      add(payload);
-      added.add(offset);
+    for (const recorded of justIngested) {
+      add(recorded);
+      added.add(recorded.offset);
     }
     await withClassifiedErrors(async () => {
-      for await (const { payload, offset } of this.folds.records.before(lead_id, end))
-        if (!added.has(offset)) add(payload);
+      for await (const recorded of this.folds.records.before(lead_id, end))
+        if (!added.has(recorded.offset)) add(recorded);
     });
     return { ...shares.shares(end), quarters: quarters.counted() };
   }

@@ -36,20 +36,26 @@ export async function hasEvents(readModel: ReadModel, ouId: string, leadId: stri
 }
 
 /** The limit of forwarding events, which also ends rings of redirects. */
-const maximumHops = 20;
+export const maximumHops = 20;
 
 /** The lead itself when it has events of its own, for example from before a link; else the lead to which its alias was linked. */
 export async function namedLead(readModel: ReadModel, ouId: string, leadId: string): Promise<string> {
   let named = leadId;
   for (let hop = 0; hop < maximumHops; hop += 1) {
     if (await hasEvents(readModel, ouId, named)) return named;
-    const found = await withClassifiedErrors(() =>
-      readModel.collection(redirects).findOne({ _id: uuidToBinary(named), ou: uuidToBinary(ouId) }),
-    );
-    if (!found || found.lead_id === named) break;
-    named = found.lead_id;
+    const next = await redirectOf(readModel, ouId, named);
+    if (next === null) break;
+    named = next;
   }
   return leadId;
+}
+
+/** The lead to which later events of a lead's alias are forwarded; null: they stay with the lead. */
+export async function redirectOf(readModel: ReadModel, ouId: string, leadId: string): Promise<string | null> {
+  const found = await withClassifiedErrors(() =>
+    readModel.collection(redirects).findOne({ _id: uuidToBinary(leadId), ou: uuidToBinary(ouId) }),
+  );
+  return found && found.lead_id !== leadId ? found.lead_id : null;
 }
 
 const wellKnownKinds = ['email', 'phone', 'external_id', 'cookie', 'social', 'user_id', 'anonymous_id'];

@@ -1,5 +1,6 @@
 // The order of an OU's events by time: adds events to the documents of their seconds, and removes those of deleted leads.
 import {
+  Binary,
   createGuardedWriter,
   findByIds,
   hexOf,
@@ -7,9 +8,9 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { eventSeconds } from './documents.js';
-import { leadBytesOf, recordId, secondKey, type SecondPlace } from './keys.js';
+import { leadBytesOf, readSecondKey, recordId, secondKey, type SecondPlace } from './keys.js';
 import type { RecurringValues } from './recurring-values.js';
-import { blockOf, blockOffsets, SecondFold } from './seconds.js';
+import { blockOf, blockOffsets, SecondFold, type RemovedPlace } from './seconds.js';
 import type { FoldedEvents } from './sections.js';
 
 interface OpenSecond {
@@ -76,6 +77,38 @@ export class OrderOfTime {
       at.fold.removeLead(leadBytes, offset) ? [at] : [],
     );
     await this.#write(new Set(changed));
+  }
+
+  /**
+   * Removes events of a type from some documents.
+   * @param keys the keys of the documents in hexadecimal digits
+   * @param deleted the type, the offset before which the records of its deleted events are, and the offset of the removal
+   * @param first called with the records of the removed events before these leave the order of time
+   */
+  async removeType(
+    ouId: string,
+    keys: readonly string[],
+    { key: typeKey, before, offset }: { key: string; before: number; offset: number },
+    first: (removed: readonly RemovedPlace[]) => Promise<void>,
+  ): Promise<void> {
+    const places = new Map(
+      keys.map((key) => {
+        const place = { ouId, ...readSecondKey(new Binary(Buffer.from(key, 'hex'), 0)) };
+        return [secondId(place), place] as const;
+      }),
+    );
+    const begun = new Map([...this.#open].filter(([id]) => places.has(id)));
+    for (const id of begun.keys()) places.delete(id);
+    const loaded = [...(await this.#load(places))].filter(([, { isStored }]) => isStored);
+    const changed = new Set<OpenSecond>();
+    const removed: RemovedPlace[] = [];
+    for (const [, at] of [...begun, ...loaded]) {
+      const own = at.fold.removeType(typeKey, before, offset);
+      if (own.length > 0) changed.add(at);
+      removed.push(...own);
+    }
+    await first(removed);
+    await this.#write(changed);
   }
 
   forget(): void {

@@ -7,6 +7,7 @@ import {
   type Filter,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { readDeletedTypes } from '../event-deletions/documents.js';
 import { isPlaceOf, readSecondKey, secondsBetween, timeOfPlace } from './keys.js';
 import { eventSeconds, type EventSecondDocument } from './documents.js';
 import { countIn, newestPlaces } from './seconds.js';
@@ -71,6 +72,8 @@ export async function countEvents(
   ouId: string,
   { typeKey, fromMs, toMs }: EventFilter,
 ): Promise<number> {
+  const deleted = await readDeletedTypes(readModel, ouId);
+  if (!deleted.isEmpty) return countEachSecond(readModel, ouId, { typeKey, fromMs, toMs });
   const first = fromMs === null ? null : Math.ceil(fromMs / 1_000);
   const last = toMs === null ? null : Math.floor(toMs / 1_000);
   const edges = new Set<number>();
@@ -94,6 +97,23 @@ export async function countEvents(
   );
   const times = { typeKey, fromMs: fromMs ?? -Infinity, toMs: toMs ?? Infinity, before: null };
   return (whole[0]?.events ?? 0) + newestPlaces(ouId, cut.flat(), times, Infinity).length;
+}
+
+/** Counts the events of each second by itself, as long as deleted ones are stored: the database cannot tell them from others. */
+async function countEachSecond(
+  readModel: ReadModel,
+  ouId: string,
+  { typeKey, fromMs, toMs }: EventFilter,
+): Promise<number> {
+  const times = { typeKey, fromMs: fromMs ?? -Infinity, toMs: toMs ?? Infinity, before: null };
+  let events = 0;
+  await withClassifiedErrors(async () => {
+    for await (const documents of seconds(readModel, ouId, { typeKey, fromMs, toMs }))
+      events += isWhole(documents, times)
+        ? documents.reduce((sum, document) => sum + countIn(document, typeKey), 0)
+        : newestPlaces(ouId, documents, times, Infinity).length;
+  });
+  return events;
 }
 
 function countOfType(typeKey: string) {
@@ -133,6 +153,7 @@ async function* seconds(
     toMs === null ? null : Math.ceil(toMs / 1_000),
   );
   const types = typeKey === null ? {} : { types: typeKey };
+  const deleted = await readDeletedTypes(readModel, ouId);
   let before = range.$lt;
   let second: EventSecondDocument[] = [];
   for (let chunk = chunks.first; ; chunk = Math.min(2 * chunk, chunks.largest)) {
@@ -148,7 +169,7 @@ async function* seconds(
         yield second;
         second = [];
       }
-      second.push(document);
+      second.push(deleted.secondWithout(document));
     }
     const last = found.at(-1);
     if (!last || found.length < chunk) break;

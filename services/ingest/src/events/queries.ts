@@ -11,6 +11,8 @@ import {
 } from '@lead-scoring/read-model';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import { countAllEvents, findEventTypes } from '../event-types/reads.js';
+import { isBlank } from '../event-deletions/deleted-types-model.js';
+import { readDeletedTypes } from '../event-deletions/documents.js';
 import { eventRecords, payloadOf, type EventRecordDocument } from './documents.js';
 import { eventAtPlace, leadBytesOf, placeOf, readRecordOffset, recordIdsOf } from './keys.js';
 import { hasEvents, leadsAsked, namedLead } from './leads-of-alias.js';
@@ -82,8 +84,8 @@ async function listUnit(readModel: ReadModel, ouId: string, query: ListQuery): P
     const data = wanted.flatMap(({ record, index }) => {
       const payload = byId.get(hexOf(record));
       const event = payload?.events[index];
-      // A place may be stored a moment before its event, which is then left out.
-      return payload && event ? [toEvent(payload, event)] : [];
+      // A place may be stored a moment before its event, which is then left out, and so is one that is being deleted.
+      return payload && event && !isBlank(event) ? [toEvent(payload, event)] : [];
     });
     return answer(data, total, query, found.length > query.limit ? shown.at(-1) : undefined);
   });
@@ -117,6 +119,7 @@ async function listLeads(
     newest = newest.sort((a, b) => Buffer.compare(b.place, a.place)).slice(0, wanted);
   };
   let total = 0;
+  const deleted = await readDeletedTypes(readModel, ouId);
   await withClassifiedErrors(async () => {
     const ranges: Filter<EventRecordDocument>[] = leads.map((lead) => ({ _id: recordIdsOf(lead) }));
     for await (const document of readModel.collection(eventRecords).find({
@@ -126,7 +129,8 @@ async function listLeads(
       if (aliasSpellings && !aliasSpellings.includes(aliasOf(payload).alias)) continue;
       const leadBytes = leadBytesOf(document._id);
       const offset = readRecordOffset(document._id);
-      payload.events.forEach((event, index) => {
+      const left = deleted.visibleIn(payload, { partition: document.partition, offset });
+      left.forEach(({ event, index }) => {
         const timestamp = Date.parse(event.timestamp);
         if (timestamp < from || timestamp >= to) return;
         if (typeKey !== null && eventTypeKey(event.event_type) !== typeKey) return;

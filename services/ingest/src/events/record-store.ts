@@ -2,11 +2,15 @@
 import { isNameBasedId, type records } from '@lead-scoring/contracts';
 import {
   deleteByIds,
+  findByIds,
+  hexOf,
   insertMissing,
   storedJson,
   withClassifiedErrors,
+  type Binary,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { blankOf } from '../event-deletions/deleted-types-model.js';
 import {
   eventRecords,
   knownEvents,
@@ -14,7 +18,8 @@ import {
   type EventRecordDocument,
   type KnownEventDocument,
 } from './documents.js';
-import { knownEventId, readRecordOffset, recordId, recordIdsBefore } from './keys.js';
+import { knownEventId, readRecordOffset, recordId, recordIdAt, recordIdsBefore } from './keys.js';
+import type { RemovedPlace } from './seconds.js';
 import type { RecurringValues } from './recurring-values.js';
 import type { FoldedEvents } from './sections.js';
 
@@ -66,6 +71,34 @@ export class RecordStore {
       })),
     );
     if (known.length > 0) await insertMissing(this.#known, known);
+  }
+
+  /** Leaves nothing of events of a type in these records but their ids and times. */
+  async blank(places: readonly RemovedPlace[], typeKey: string): Promise<void> {
+    const ids = new Map<string, Binary>();
+    for (const { leadBytes, offset } of places) {
+      const id = recordIdAt(leadBytes, offset);
+      ids.set(hexOf(id), id);
+    }
+    const all = [...ids.values()];
+    for (let from = 0; from < all.length; from += recordsDeletedAtOnce) {
+      const found = await findByIds(this.#records, all.slice(from, from + recordsDeletedAtOnce));
+      const changes = found.map((document) => ({
+        updateOne: {
+          filter: { _id: document._id },
+          update: { $set: { json: this.#blanked(document, typeKey) } },
+        },
+      }));
+      if (changes.length > 0) await withClassifiedErrors(() => this.#records.bulkWrite(changes));
+    }
+  }
+
+  #blanked(document: EventRecordDocument, typeKey: string): Binary {
+    const payload = payloadOf(document);
+    const isOfType = ({ event_type }: (typeof payload.events)[number]) =>
+      this.values.typeKeyOf(event_type) === typeKey;
+    const events = payload.events.map((event) => (isOfType(event) ? blankOf(event) : event));
+    return storedJson(Buffer.from(JSON.stringify({ ...payload, events })));
   }
 
   /** The records of a lead before an offset. */

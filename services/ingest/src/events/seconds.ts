@@ -27,8 +27,8 @@ export function blockOf(offset: number, events: number): Pick<SecondPlace, 'bloc
 
 /** Folds events into one document. */
 export class SecondFold {
-  private readonly types: Map<string, number>;
-  private readonly counts: number[];
+  private types: Map<string, number>;
+  private counts: number[];
   private entries: Buffer;
   private length: number;
   /** The offsets of the last completely folded record, and of the record that is being folded. */
@@ -86,17 +86,33 @@ export class SecondFold {
    */
   removeLead(leadBytes: Uint8Array, offset: number): boolean {
     if (offset <= this.current) return false;
-    const kept = Buffer.allocUnsafe(this.length);
-    let length = 0;
-    for (let at = 0; at < this.length; at += entryBytes) {
-      if (Buffer.compare(this.entries.subarray(at + leadAt, at + offsetAt), leadBytes) === 0) {
-        const type = this.entries.readUInt16BE(at + typeAt);
-        this.counts[type] = (this.counts[type] ?? 0) - 1;
-      } else length += this.entries.copy(kept, length, at, at + entryBytes);
-    }
-    if (length === this.length) return false;
-    this.entries = kept;
-    this.length = length;
+    const document = this.document();
+    const left = documentOf(
+      document,
+      (entries, at) => Buffer.compare(entries.subarray(at + leadAt, at + offsetAt), leadBytes) !== 0,
+    );
+    return this.keep(left, document, offset);
+  }
+
+  /**
+   * Removes the events of a type in records before an offset, by a record at another offset, unless that is folded already.
+   * @returns the records of the removed events
+   */
+  removeType(typeKey: string, before: number, offset: number): RemovedPlace[] {
+    if (offset <= this.current) return [];
+    const document = this.document();
+    const left = withoutTypes(document, (key) => (key === typeKey ? before : 0));
+    if (!this.keep(left, document, offset)) return [];
+    return placesOfType(document, typeKey).filter((place) => place.offset < before);
+  }
+
+  /** @returns whether the document has fewer events than before */
+  private keep(left: EventSecondDocument, before: EventSecondDocument, offset: number): boolean {
+    if (left === before) return false;
+    this.types = new Map(left.types.map((key, index) => [key, index]));
+    this.counts = left.counts;
+    this.entries = Buffer.from(bytesOf(left.events));
+    this.length = this.entries.length;
     this.folded = this.current = offset;
     return true;
   }
@@ -112,6 +128,79 @@ export class SecondFold {
       offset: this.current,
     };
   }
+}
+
+/** The record of an event. */
+export interface RemovedPlace {
+  /** The lead's id. */
+  readonly leadBytes: Buffer;
+  readonly offset: number;
+}
+
+/** The records of a document's events of a type; one with several of them is named several times. */
+export function placesOfType(document: EventSecondDocument, typeKey: string): RemovedPlace[] {
+  const type = document.types.indexOf(typeKey);
+  const first = readSecondKey(document._id).block * blockOffsets;
+  const entries = bytesOf(document.events);
+  const places: RemovedPlace[] = [];
+  for (let at = 0; at < entries.length; at += entryBytes)
+    if (entries.readUInt16BE(at + typeAt) === type)
+      places.push({
+        leadBytes: Buffer.from(entries.subarray(at + leadAt, at + offsetAt)),
+        offset: first + entries.readUInt16BE(at + offsetAt),
+      });
+  return places;
+}
+
+/**
+ * The document without events of some types; the same one where it has none of them.
+ * @param beforeOf the offset, by type, before which the records of the left out events are; 0: none are left out
+ */
+export function withoutTypes(
+  document: EventSecondDocument,
+  beforeOf: (typeKey: string) => number,
+): EventSecondDocument {
+  const first = readSecondKey(document._id).block * blockOffsets;
+  const ends = document.types.map((key) => beforeOf(key) - first);
+  if (ends.every((end) => end <= 0)) return document;
+  return documentOf(
+    document,
+    (entries, at) => entries.readUInt16BE(at + offsetAt) >= (ends[entries.readUInt16BE(at + typeAt)] ?? 0),
+  );
+}
+
+/**
+ * The document with some of its events, the same one when it has no others. Types are numbered as they come, as if there had never been others:
+ * a rebuild from a log out of which the others were erased gives this document.
+ * @param isKept called with the entries, and the place among them at which an event begins
+ */
+function documentOf(
+  document: EventSecondDocument,
+  isKept: (entries: Buffer, at: number) => boolean,
+): EventSecondDocument {
+  const entries = bytesOf(document.events);
+  const kept = Buffer.allocUnsafe(entries.length);
+  const numbers = new Map<number, number>();
+  const counts: number[] = [];
+  let length = 0;
+  for (let at = 0; at < entries.length; at += entryBytes) {
+    if (!isKept(entries, at)) continue;
+    const type = entries.readUInt16BE(at + typeAt);
+    const number = numbers.get(type) ?? numbers.size;
+    numbers.set(type, number);
+    counts[number] = (counts[number] ?? 0) + 1;
+    entries.copy(kept, length, at, at + entryBytes);
+    kept.writeUInt16BE(number, length + typeAt);
+    length += entryBytes;
+  }
+  if (length === entries.length) return document;
+  return {
+    ...document,
+    count: length / entryBytes,
+    types: [...numbers.keys()].map((type) => document.types[type] ?? ''),
+    counts,
+    events: new Binary(kept.subarray(0, length), 0),
+  };
 }
 
 /** The number of events in a document, of one type or (null) of all. */

@@ -93,7 +93,8 @@ describe('the events of a second', () => {
         ];
         const expected = fold(left, null);
         const found = open.document();
-        expect(found.count).toBe(expected.count);
+        // An erased log no longer has the events of the lead, and a rebuild from it gives the same documents.
+        expect({ ...found, offset: null }).toEqual({ ...expected, offset: null });
         expect(newestPlaces(ouId, [found], everything, Infinity)).toEqual(
           newestPlaces(ouId, [expected], everything, Infinity),
         );

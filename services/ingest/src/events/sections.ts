@@ -1,4 +1,4 @@
-// Divides a batch of events into sections at deletions of leads, so that events before a deletion are folded before it, and later
+// Divides a batch of events into sections at deletions, so that events before a deletion are folded before it, and later
 // events after it.
 import { records } from '@lead-scoring/contracts';
 import { isRecord, type FoldedRecord } from '@lead-scoring/event-log';
@@ -16,25 +16,48 @@ export interface DeletedLead {
   offset: number;
 }
 
-/** Records that are folded together: first the events and all other records, then the deletions. */
+/** A record of the deletion of a type's events. */
+export type TypeDeletion =
+  | { type: 'EventsOfTypeDeleted'; payload: records.EventsOfTypeDeleted; offset: number }
+  | { type: 'DeletedEventsCleared'; payload: records.DeletedEventsCleared; offset: number };
+
+/** A record of a recount of event types. */
+export type Recount =
+  | { type: 'RecountBegun'; payload: records.RecountBegun; offset: number }
+  | { type: 'EventTypesRecounted'; payload: records.EventTypesRecounted; offset: number };
+
+/** Records that are folded together: first the events and all other records, then the deletions of leads; or one record alone. */
 export interface Section {
   ingested: FoldedEvents[];
   others: FoldedRecord[];
   deleted: DeletedLead[];
+  ofType?: TypeDeletion;
+  recount?: Recount;
 }
 
 export function sectionsOf(folded: readonly FoldedRecord[]): Section[] {
   let open: Section = { ingested: [], others: [], deleted: [] };
   const sections = [open];
+  const begin = () => {
+    open = { ingested: [], others: [], deleted: [] };
+    sections.push(open);
+  };
   for (const record of folded) {
+    const [ofType, recount] = [typeDeletion(record), recountIn(record)];
+    if (ofType || recount) {
+      sections.push({
+        ...{ ingested: [], others: [], deleted: [] },
+        ...(ofType && { ofType }),
+        ...(recount && { recount }),
+      });
+      begin();
+      continue;
+    }
     if (isRecord(record, records.leadDeleted)) {
       open.deleted.push({ payload: record.payload, offset: offsetToNumber(record.offset) });
       continue;
     }
-    if (open.deleted.length > 0) {
-      open = { ingested: [], others: [], deleted: [] };
-      sections.push(open);
-    }
+    if (open.deleted.length > 0) begin();
     if (isRecord(record, records.eventsIngested))
       open.ingested.push({
         payload: record.payload,
@@ -44,4 +67,22 @@ export function sectionsOf(folded: readonly FoldedRecord[]): Section[] {
     else open.others.push(record);
   }
   return sections;
+}
+
+function typeDeletion(record: FoldedRecord): TypeDeletion | null {
+  const offset = offsetToNumber(record.offset);
+  if (isRecord(record, records.eventsOfTypeDeleted))
+    return { type: 'EventsOfTypeDeleted', payload: record.payload, offset };
+  if (isRecord(record, records.deletedEventsCleared))
+    return { type: 'DeletedEventsCleared', payload: record.payload, offset };
+  return null;
+}
+
+function recountIn(record: FoldedRecord): Recount | null {
+  const offset = offsetToNumber(record.offset);
+  if (isRecord(record, records.recountBegun))
+    return { type: 'RecountBegun', payload: record.payload, offset };
+  if (isRecord(record, records.eventTypesRecounted))
+    return { type: 'EventTypesRecounted', payload: record.payload, offset };
+  return null;
 }

@@ -1,8 +1,6 @@
 // Lines of CSV (RFC 4180) for programs and spreadsheets. Pure.
-import type { JsonValue } from '@lead-scoring/contracts';
+import { withApostrophe, type JsonValue } from '@lead-scoring/contracts';
 
-/** Spreadsheets run a text that begins with one of these as a formula, also with those of full width, or after a line break. */
-const runs = /^[=+\-@\t\r\n＝＋－＠]/;
 const needsQuotes = /[",\r\n]/;
 
 /**
@@ -13,8 +11,7 @@ export function csvCell(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return '';
   if (typeof value !== 'string')
     return typeof value === 'object' ? quoted(JSON.stringify(value)) : String(value);
-  const text = value.toWellFormed();
-  return quoted(runs.test(text) ? `'${text}` : text);
+  return quoted(withApostrophe(value.toWellFormed()));
 }
 
 /** A line with its end. */

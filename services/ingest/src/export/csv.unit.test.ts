@@ -38,13 +38,13 @@ describe('a cell', () => {
     expect(read(`${csvCell(text)}\r\n`)).toEqual([[`'${text}`]]);
   });
 
-  test.each(['a=1', ' =1', "'=1", '1-2', 'ada@example.com'])('other texts stay as they are: %j', (text) => {
+  test.each(['a=1', ' =1', "'a", '1-2', 'ada@example.com'])('other texts stay as they are: %j', (text) => {
     expect(csvCell(text)).toBe(text);
   });
 });
 
 test('law: lines of any texts are read back as they were, but for the apostrophes of formulas and lone surrogates', () => {
-  const shown = (text: string) => `${/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? "'" : ''}${text.toWellFormed()}`;
+  const shown = (text: string) => `${/^'*[=+\-@\t\r\n＝＋－＠]/.test(text) ? "'" : ''}${text.toWellFormed()}`;
   const cell = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.string({ unit: fc.constantFrom('"', ',', '\r', '\n', '=', "'", 'a', '\ud800', '\udc00', '\u0000') }),

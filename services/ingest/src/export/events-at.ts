@@ -8,6 +8,7 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { isBlank } from '../event-deletions/deleted-types-model.js';
 import { eventRecords, payloadOf } from '../events/documents.js';
 import { eventAtPlace } from '../events/keys.js';
 import { toEvent } from '../events/stored-event.js';
@@ -53,7 +54,10 @@ async function* eventsAtFew(
   yield wanted.flatMap(({ place, record, index }) => {
     const payload = found.get(hexOf(record));
     const event = payload?.events[index];
-    return payload && event ? [{ cursor: place.toString('base64url'), event: toEvent(payload, event) }] : [];
+    // An event that is being deleted is blank.
+    return payload && event && !isBlank(event)
+      ? [{ cursor: place.toString('base64url'), event: toEvent(payload, event) }]
+      : [];
   });
 }
 

@@ -1,4 +1,5 @@
 // GET /events/export: all events that a query asks for, as they are read, in memory that does not grow with their number.
+import { Readable } from 'node:stream';
 import { eventTypeKey, routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, problem, StreamedAnswer, type BoundQuery } from '@lead-scoring/service';
@@ -48,11 +49,16 @@ async function* linesOf(
   writer: LineWriter,
 ): AsyncGenerator<string> {
   let header = writer.header;
-  for await (const places of runsOfPlaces(readModel, asked))
-    for await (const placed of eventsAt(readModel, asked.ouId, places)) {
+  for await (const places of oneAhead(runsOfPlaces(readModel, asked)))
+    for await (const placed of oneAhead(eventsAt(readModel, asked.ouId, places))) {
       const lines = header + placed.map(writer.lineOf).join('');
       header = '';
       if (lines !== '') yield lines;
     }
   if (header !== '') yield header;
+}
+
+/** The same items; the next one is read while one is used, so that the database and this process work at the same time. */
+function oneAhead<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> {
+  return Readable.from(items, { highWaterMark: 1 }) as AsyncIterable<Item>;
 }

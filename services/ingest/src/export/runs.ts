@@ -9,6 +9,7 @@ import {
   type Filter,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { readDeletedTypes } from '../event-deletions/documents.js';
 import {
   eventRecords,
   eventSeconds,
@@ -101,6 +102,7 @@ async function* secondsBackwards(
     fromMs === null ? null : Math.floor(fromMs / 1_000),
     Number.isFinite(toMs) ? Math.ceil(toMs / 1_000) : null,
   );
+  const deleted = await readDeletedTypes(readModel, ouId);
   for (let before: Binary | null = $lt; before;) {
     // With a limit: without one, the database may first sort the whole range.
     const found = readModel
@@ -113,7 +115,7 @@ async function* secondsBackwards(
     for await (const document of found) {
       count += 1;
       last = document._id;
-      yield document;
+      yield deleted.secondWithout(document);
     }
     before = count < secondsAtOnce ? null : last;
   }
@@ -128,14 +130,16 @@ async function placesOfLeads(
 ): Promise<readonly Buffer[]> {
   if (leads.length === 0) return [];
   const newest = new NewestPlaces(maximumPlaces);
+  const deleted = await readDeletedTypes(readModel, ouId);
   const ranges: Filter<EventRecordDocument>[] = leads.map((lead) => ({ _id: recordIdsOf(lead) }));
   const records = readModel.collection(eventRecords).find({ $or: ranges, ou: uuidToBinary(ouId) });
   for await (const document of records) {
     const payload = payloadOf(document);
     if (spellings && !spellings.includes(aliasOf(payload).alias)) continue;
     const lead = { leadBytes: leadBytesOf(document._id), offset: readRecordOffset(document._id) };
+    const left = deleted.visibleIn(payload, { partition: document.partition, offset: lead.offset });
     newest.add(
-      payload.events.flatMap(({ timestamp, event_type }, index) => {
+      left.flatMap(({ event: { timestamp, event_type }, index }) => {
         const timestampMs = Date.parse(timestamp);
         if (timestampMs < (fromMs ?? -Infinity) || timestampMs >= (toMs ?? Infinity)) return [];
         if (typeKey !== null && eventTypeKey(event_type) !== typeKey) return [];

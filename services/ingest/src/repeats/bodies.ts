@@ -1,5 +1,6 @@
 // Reads the stored bodies of repeated events, to compare them; events that come for the first time cost no read.
 import { findByIds, keyOf, type Binary, type ReadModel } from '@lead-scoring/read-model';
+import { isBlank } from '../event-deletions/deleted-types-model.js';
 import { readKnownEventId, recordId } from '../events/keys.js';
 import { eventRecords, payloadOf, type KnownEventDocument } from '../events/documents.js';
 import { eventKey, type StoredRepeats } from '../intake/state.js';
@@ -42,7 +43,8 @@ export async function readBodies(
       const one = wanted.get(keyOf(document._id));
       const payload = payloadOf(document);
       for (const event of payload.events)
-        if (one?.ids.has(event.id))
+        // A deleted event has nothing to compare with.
+        if (one?.ids.has(event.id) && !isBlank(event))
           bodies.set(
             eventKey(one.lead_id, event.id),
             bodyOf(event, event.received_at ?? payload.received_at),

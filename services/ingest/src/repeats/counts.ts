@@ -1,7 +1,7 @@
 // Counts the repeats and refused aliases of an OU, of all time and of each quarter of an hour, so that no read adds up batches.
+import { FoldedDocuments, type DocumentChange } from '@lead-scoring/capability';
 import type { records } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { FoldedCounts, type CountedChange } from '../folded-counts.js';
 import { allTime, countId, quarterOf } from './count-keys.js';
 import { repeatCounts, type RepeatCountDocument } from './documents.js';
 
@@ -16,17 +16,21 @@ export interface CountedRecord {
   refused: number;
 }
 
+/** The most counters that stay in memory; each takes about 200 bytes. */
+const cachedDocuments = 5_000;
+
 export class RepeatCounts {
   /** By OU and quarter of an hour. */
-  readonly #counts: FoldedCounts<RepeatCountDocument>;
+  readonly #counts: FoldedDocuments<RepeatCountDocument>;
 
   constructor(
     readModel: Pick<ReadModel, 'collection' | 'engine'>,
     private readonly partition: number,
   ) {
-    this.#counts = new FoldedCounts(readModel, {
+    this.#counts = new FoldedDocuments(readModel, {
       collection: repeatCounts,
       idOf: (key) => countId(...counterNamed(key), partition),
+      cachedDocuments,
     });
   }
 
@@ -46,7 +50,7 @@ function changeBy(
   { offset, repeats, differing, refused }: CountedRecord,
   key: string,
   partition: number,
-): CountedChange<RepeatCountDocument> {
+): DocumentChange<RepeatCountDocument> {
   return {
     key,
     offset,

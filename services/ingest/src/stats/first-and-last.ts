@@ -2,6 +2,7 @@
 // deleted leads, so the times are read from the order of time.
 import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import type { EventType } from '../event-types/fold.js';
+import { readDeletedTypes } from '../event-deletions/documents.js';
 import { eventSeconds } from '../events/documents.js';
 import { readSecondKey, secondsBetween } from '../events/keys.js';
 import { visitEvents } from '../events/seconds.js';
@@ -40,10 +41,11 @@ export async function seenIn(
       const ofSecond = asked.get(second) ?? new Map<string, SeenSeconds>();
       asked.set(second, ofSecond.set(type, { first: Infinity, last: -Infinity }));
     }
+  const deleted = await readDeletedTypes(readModel, ouId);
   const read = async ([second, types]: readonly [number, ReadonlyMap<string, SeenSeconds>]) => {
     const range = secondsBetween(ouId, second, second + 1);
     for await (const document of readModel.collection(eventSeconds).find({ _id: range }))
-      visitEvents(document, (type, timeMs) => {
+      visitEvents(deleted.secondWithout(document), (type, timeMs) => {
         const seen = types.get(type);
         if (!seen || timeMs < fromMs || timeMs >= toMs) return;
         seen.first = Math.min(seen.first, timeMs);
@@ -127,7 +129,13 @@ async function nextSeconds(
     direction === 'later'
       ? secondsBetween(ouId, Math.min(...known.map(({ first }) => first)), null)
       : secondsBetween(ouId, null, Math.max(...known.map(({ last }) => last)) + 1);
-  return (await searchSeconds(readModel, range, new Set(types.keys()), direction, limit)).found;
+  return (await searchSeconds(readModel, { ouId, range }, new Set(types.keys()), direction, limit)).found;
+}
+
+/** Seconds of an OU. */
+export interface SearchedSeconds {
+  ouId: string;
+  range: ReturnType<typeof secondsBetween>;
 }
 
 /** later: in the order of time. */
@@ -139,19 +147,21 @@ export type Direction = 'later' | 'earlier';
  */
 export async function searchSeconds(
   readModel: ReadModel,
-  range: ReturnType<typeof secondsBetween>,
+  { ouId, range }: SearchedSeconds,
   types: ReadonlySet<string>,
   direction: Direction,
   limit: number,
 ): Promise<{ found: Map<string, number>; read: number }> {
   const found = new Map<string, number>();
+  const deleted = await readDeletedTypes(readModel, ouId);
   let read = 0;
   await withClassifiedErrors(async () => {
-    for await (const { _id, types: inSecond, counts } of readModel
+    for await (const document of readModel
       .collection(eventSeconds)
-      .find({ _id: range }, { projection: { types: 1, counts: 1 } })
+      .find({ _id: range }, deleted.isEmpty ? { projection: { types: 1, counts: 1 } } : {})
       .sort({ _id: direction === 'later' ? 1 : -1 })
       .limit(limit)) {
+      const { _id, types: inSecond, counts } = deleted.secondWithout(document);
       read += 1;
       inSecond.forEach((type, index) => {
         if ((counts[index] ?? 0) > 0 && types.has(type) && !found.has(type))

@@ -59,7 +59,13 @@ async function narrowed(
     else seconds.set(type, time[0] / 1_000);
   for (const [quarterMs, types] of grouped(await inQuarters(search, longer, direction))) {
     const range = secondsBetween(ouId, quarterMs / 1_000, (quarterMs + levels.hours.cellMs) / 1_000);
-    const { found, read } = await searchSeconds(readModel, range, types, direction, search.left + 1);
+    const { found, read } = await searchSeconds(
+      readModel,
+      { ouId, range },
+      types,
+      direction,
+      search.left + 1,
+    );
     search.left -= read;
     if (search.left < 0) throw tooLarge(`${shown(limit)} seconds with events`);
     for (const [type, second] of found) seconds.set(type, second);

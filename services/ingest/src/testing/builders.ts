@@ -8,10 +8,28 @@ import {
   type records,
 } from '@lead-scoring/contracts';
 import type { IntakeCommand } from '../intake/messages.js';
+import type { IngestOptions } from '../service.js';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';
 export const otherOuId = '22222222-2222-4222-8222-222222222222';
 export const receivedAt = '2026-01-01T12:00:00.000Z';
+
+/** What every test of the whole service opens it with. */
+export const serviceOptions: IngestOptions = {
+  jobs: {
+    writer: { write: () => Promise.reject(new Error('the test has no writer')) },
+    eventDeletion: { partitions: 1, now: () => new Date(receivedAt) },
+    eventTypeBackfill: {
+      log: () => {
+        throw new Error('the test has no log for jobs');
+      },
+      now: () => new Date(receivedAt),
+    },
+    onStepError: (error) => {
+      throw error;
+    },
+  },
+};
 
 /** An alias from its short name: `a` is the e-mail address a@example.com, `cookie:x` a cookie. */
 export function aliasOf(name: string): Alias {

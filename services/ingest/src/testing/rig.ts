@@ -9,7 +9,7 @@ import type { SettingsCommand } from '../event-type-settings/messages.js';
 import { intakeCommands, type IntakeCommand } from '../intake/messages.js';
 import { ingestQueries } from '../queries.js';
 import { ingestService } from '../service.js';
-import { ouId } from './builders.js';
+import { ouId, serviceOptions } from './builders.js';
 
 export interface Rig extends Omit<ServiceRig, 'request'> {
   /** Another processor of the same group; resolves when it runs, and stops when the function is called. */
@@ -18,6 +18,8 @@ export interface Rig extends Omit<ServiceRig, 'request'> {
   send: (commands: IntakeCommand[]) => Promise<string>;
   /** Sends the commands, and resolves when all of their events are processed, forwarded ones included. */
   take: (commands: IntakeCommand[]) => Promise<void>;
+  /** Sends any command, and resolves with its reply. */
+  ask: ServiceRig['request'];
   /** Sends the command, and resolves with its reply. */
   request: (
     command: Extract<IntakeCommand, { type: 'DeleteLead' }> | SettingsCommand,
@@ -30,6 +32,8 @@ export interface RigOptions {
   aliasShare?: number;
   /** Default: as the API says. */
   listedTypes?: number;
+  /** Types that a step of a backfill keeps in memory; default: as in production. */
+  typesPerStep?: number;
   /** What scoring answers to questions; default: it is away. */
   scoring?: AskedService;
   /** The read model of the queries; default: the processors' own. */
@@ -45,11 +49,25 @@ export async function startRig({
   processors = 1,
   aliasShare = Infinity,
   listedTypes,
+  typesPerStep,
   scoring = away,
   reads = (own) => Promise.resolve(own),
 }: RigOptions = {}): Promise<Rig> {
-  const service = ingestService({ aliasShare, ...(listedTypes !== undefined && { listedTypes }) });
-  const rig = await openServiceRig({
+  const service = ingestService({
+    ...serviceOptions,
+    jobs: {
+      ...serviceOptions.jobs,
+      writer: { write: (sent) => rig.writer.write(sent) },
+      eventTypeBackfill: {
+        log: () => rig.log,
+        now: () => new Date(),
+        ...(typesPerStep !== undefined && { typesPerStep }),
+      },
+    },
+    aliasShare,
+    ...(listedTypes !== undefined && { listedTypes }),
+  });
+  const rig: ServiceRig = await openServiceRig({
     service: 'ingest',
     collections: service.collections,
     ouId,
@@ -74,6 +92,7 @@ export async function startRig({
     ...rig,
     startProcessor,
     send,
+    ask: rig.request,
     request: ({ type, payload }) =>
       rig.request(
         type === 'DeleteLead'

@@ -3,11 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { accountIdOf, records } from '@lead-scoring/contracts';
 import { hexOf } from '@lead-scoring/read-model';
 import fc from 'fast-check';
-import type { Trigger } from '../configuration/state.js';
+import { compileTriggers, concernsScored, flood, type Trigger } from '@lead-scoring/scoring-domain/triggers';
 import { foldFirings, type FoldedSubject, type RecordedFiring } from '../firing/firing-fold.js';
-import { flood } from '../firing/memory-model.js';
-import { compileTriggers } from '../firing/trigger-model.js';
-import { concernsScored } from '../firing/decide.js';
 import { accountEmptied, accountId, accountMilestone, accountScored } from '../testing/account-builders.js';
 import {
   act,

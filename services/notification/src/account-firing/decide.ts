@@ -1,13 +1,21 @@
 // Decides which triggers a decision on an account's score fires, re-arms or silences. Pure: times come with the record, and the
 // only inputs are the account's state and the configuration in force.
 import type { AccountCause, records } from '@lead-scoring/contracts';
-import type { MilestoneTrigger } from '../configuration/state.js';
-import { distinctRuleIds } from '../firing/cause-model.js';
-import { firingIdOf, positionText } from '../firing/id-model.js';
-import { flood, memorySince, reactionOf, recentFirings, silentUntil } from '../firing/memory-model.js';
-import type { Source } from '../firing/messages.js';
-import { isRearmedBy } from '../firing/milestone-model.js';
-import type { CompiledMilestone, CompiledTriggers } from '../firing/trigger-model.js';
+import {
+  type CompiledMilestone,
+  type CompiledTriggers,
+  distinctRuleIds,
+  firingIdOf,
+  flood,
+  isRearmedBy,
+  memorySince,
+  type MilestoneTrigger,
+  positionText,
+  reactionOf,
+  recentFirings,
+  silentUntil,
+  type Source,
+} from '@lead-scoring/scoring-domain/triggers';
 import { evolveAccount } from './evolve.js';
 import type { AccountFiringEvent } from './messages.js';
 import type { AccountState } from './state.js';

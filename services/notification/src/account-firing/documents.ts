@@ -1,8 +1,8 @@
 // The documents of accounts' states. Firings and suppressions are in the collections of `firing/`, so that one list has all.
 import { nameBasedId, type JsonValue } from '@lead-scoring/contracts';
 import { defineCollection, packJson, unpackJson, uuidToBinary, type Binary } from '@lead-scoring/read-model';
+import type { TriggerMemory } from '@lead-scoring/scoring-domain/triggers';
 import type { StateDocument } from '../firing/documents.js';
-import type { TriggerMemory } from '../firing/state.js';
 import type { SubjectIds } from '../firing/subject-model.js';
 import type { AccountState } from './state.js';
 

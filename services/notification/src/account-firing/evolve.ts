@@ -1,7 +1,6 @@
 // Folds the events of account firing into an account's state. Pure.
+import { noMemory, type TriggerMemory, withFired } from '@lead-scoring/scoring-domain/triggers';
 import type { SubjectFold } from '../firing/firing-fold.js';
-import { withFired } from '../firing/memory-model.js';
-import { noMemory, type TriggerMemory } from '../firing/state.js';
 import type { AccountFiringEvent } from './messages.js';
 import { initialAccountState, type AccountState } from './state.js';
 

@@ -1,6 +1,6 @@
 // The notifications of a firing for an account. They have no share link: such a link explains the score of a lead.
 import type { AccountFiredPayload, records } from '@lead-scoring/contracts';
-import { notificationIdOf, positionText } from '../firing/id-model.js';
+import { notificationIdOf, positionText } from '@lead-scoring/scoring-domain/triggers';
 
 /** The commands that request the notifications of a firing, one per channel of the trigger. */
 export function accountRequestsOf(fired: records.AccountMilestoneFired): records.RequestNotification[] {

@@ -9,13 +9,12 @@ import {
   type OutgoingRecord,
 } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
+import type { CompiledTriggers, Source } from '@lead-scoring/scoring-domain/triggers';
 import type { FoldedSubject } from '../firing/firing-fold.js';
 import { FiringStore, type StoredSubjects } from '../firing/firing-store.js';
 import { countForgettings, type Forgettings } from '../firing/forgetting.js';
-import type { Source } from '../firing/messages.js';
 import { cacheKeyOf } from '../firing/subject-model.js';
 import type { TriggerReader } from '../firing/trigger-reader.js';
-import type { CompiledTriggers } from '../firing/trigger-model.js';
 import { concernsAccount, decideAccountScored } from './decide.js';
 import { accountStateKey, accountStates, packAccountState, unpackAccountState } from './documents.js';
 import { accountFold } from './evolve.js';

@@ -2,9 +2,8 @@
 // recorded. Decisions on imported history are decided on like all others.
 import { records, type routeDeclarations } from '@lead-scoring/contracts';
 import { isRecord, tail, type EventLog } from '@lead-scoring/event-log';
-import type { MilestoneTrigger } from '../configuration/state.js';
+import { compileAlone, type MilestoneTrigger } from '@lead-scoring/scoring-domain/triggers';
 import { HistoryExamination, type HistoryBounds, type Range } from '../firing/history-examination.js';
-import { compileAlone } from '../firing/trigger-model.js';
 import { concernsAccount, decideAccountScored } from './decide.js';
 import { initialAccountState, type AccountState } from './state.js';
 

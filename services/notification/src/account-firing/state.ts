@@ -1,5 +1,5 @@
 // The state of an account: the fold of the events of account firing.
-import type { TriggerMemory } from '../firing/state.js';
+import type { TriggerMemory } from '@lead-scoring/scoring-domain/triggers';
 
 export interface AccountState {
   readonly ou_id: string;

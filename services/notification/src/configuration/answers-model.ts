@@ -1,9 +1,15 @@
 // The answers of routes on channels and triggers, with secrets shortened to their last four characters.
 import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
-import { lineOf } from '../levels/line-model.js';
+import {
+  lineOf,
+  type MilestoneTrigger,
+  type SequenceTrigger,
+  type SurgeTrigger,
+  type Trigger,
+} from '@lead-scoring/scoring-domain/triggers';
 import { shownAddress } from './destination-model.js';
 import type { KnownScoring } from './scoring-names-model.js';
-import type { Channel, MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from './state.js';
+import type { Channel } from './state.js';
 
 export type ChannelAnswer = routeDeclarations.NotificationChannel;
 /** Whether a channel takes notifications. */

@@ -1,5 +1,6 @@
 // Decides on commands on an OU's triggers. Pure.
 import type { records } from '@lead-scoring/contracts';
+import type { Trigger } from '@lead-scoring/scoring-domain/triggers';
 import {
   canonical,
   configurationLimits,
@@ -10,7 +11,7 @@ import {
 } from './decision-model.js';
 import { refusalOfNamed, type KnownScoring } from './scoring-names-model.js';
 import type { ConfigurationDecision, Refusal } from './messages.js';
-import type { NotificationConfiguration, Trigger } from './state.js';
+import type { NotificationConfiguration } from './state.js';
 
 export function createTrigger(
   { ou_id, trigger_id, definition, requested_at }: records.CreateTrigger,

@@ -11,7 +11,8 @@ import {
   type Binary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
-import type { Channel, NotificationConfiguration, Trigger } from './state.js';
+import type { Trigger } from '@lead-scoring/scoring-domain/triggers';
+import type { Channel, NotificationConfiguration } from './state.js';
 
 /** The fold's own document; `_id` is the OU. */
 export interface ConfigurationDocument extends GuardedDocument {

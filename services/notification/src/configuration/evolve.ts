@@ -1,7 +1,8 @@
 // Folds the events of an OU's channels and triggers. Pure: the state before is not changed.
 import type { records } from '@lead-scoring/contracts';
+import { createdTrigger, type Trigger } from '@lead-scoring/scoring-domain/triggers';
 import type { ConfigurationEvent } from './messages.js';
-import type { Channel, NotificationConfiguration, Trigger } from './state.js';
+import type { Channel, NotificationConfiguration } from './state.js';
 
 export function evolveConfiguration(
   configuration: NotificationConfiguration,
@@ -119,23 +120,6 @@ function withoutChannel(
       });
   }
   return { ...configuration, channels, triggers };
-}
-
-/** @param since version of the configuration after this event */
-function createdTrigger(
-  { trigger_id, ou_id, definition, version, at, actor }: records.TriggerCreated,
-  since: number,
-): Trigger {
-  return {
-    ...definition,
-    id: trigger_id,
-    ou_id,
-    version,
-    since,
-    created_at: at,
-    updated_at: at,
-    changed_by: actor,
-  };
 }
 
 /** @param changedIn version of the configuration after this event */

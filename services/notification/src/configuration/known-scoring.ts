@@ -1,10 +1,9 @@
 // Reads the levels and filters for the commands on triggers of a batch, once per OU.
 import type { records } from '@lead-scoring/contracts';
-import { lineOf } from '../levels/line-model.js';
+import { lineOf, namesScoring } from '@lead-scoring/scoring-domain/triggers';
 import type { ScoringReader } from '../levels/reader.js';
 import type { KnownScoring } from './scoring-names-model.js';
 import type { ConfigurationCommand } from './messages.js';
-import { namesScoring } from './state.js';
 
 /** The levels and filters of an OU; null for an OU without a command on a trigger that names one. */
 export type ScoringOf = (ouId: string) => KnownScoring;

@@ -2,6 +2,7 @@
 import { routes, type TriggerKind } from '@lead-scoring/contracts';
 import { emptyConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
+import { isOfKind, namesScoring, type Trigger } from '@lead-scoring/scoring-domain/triggers';
 import {
   shownChannel,
   shownMilestone,
@@ -11,13 +12,7 @@ import {
   type Suppression,
   type TriggerCondition,
 } from './answers-model.js';
-import {
-  emptyNotificationConfiguration,
-  isOfKind,
-  namesScoring,
-  type NotificationConfiguration,
-  type Trigger,
-} from './state.js';
+import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
 import type { ScoringReader } from '../levels/reader.js';
 import type { ConfigurationReader } from './reader.js';
 

@@ -6,9 +6,9 @@ import {
   type ScoreLevels,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import { namesScoring, type Trigger } from '@lead-scoring/scoring-domain/triggers';
 import { looksForTheSame } from './evolve.js';
 import type { Refusal } from './messages.js';
-import { namesScoring, type Trigger } from './state.js';
 
 /** The OU's levels and filters, for commands on triggers that name one; null: they could not be read in time. */
 export type KnownScoring = Pick<ScoringConfiguration, 'levels' | 'profile_levels' | 'filters'> | null;

@@ -1,5 +1,6 @@
 // The state of an OU's channels and triggers: one aggregate, published whole.
-import type { Actor, records, TriggerKind } from '@lead-scoring/contracts';
+import type { Actor, records } from '@lead-scoring/contracts';
+import type { Trigger } from '@lead-scoring/scoring-domain/triggers';
 
 export interface Channel {
   id: string;
@@ -21,26 +22,6 @@ export interface Channel {
   changed_by?: Actor | undefined;
 }
 
-interface TriggerState {
-  id: string;
-  ou_id: string;
-  version: number;
-  /**
-   * Version of the configuration since which the trigger fires for the same events as now. Progress, cooldowns and re-arming from
-   * before do not count. A change of name, channels or activity keeps it.
-   */
-  since: number;
-  created_at: string;
-  updated_at: string;
-  /** The actor of the latest change; undefined: not known. */
-  changed_by?: Actor | undefined;
-}
-
-export type MilestoneTrigger = TriggerState & records.MilestoneDefinition;
-export type SequenceTrigger = TriggerState & records.SequenceDefinition;
-export type SurgeTrigger = TriggerState & records.SurgeDefinition;
-export type Trigger = MilestoneTrigger | SequenceTrigger | SurgeTrigger;
-
 /** Channels and triggers are in the order of their creation. */
 export interface NotificationConfiguration {
   readonly ou_id: string;
@@ -52,26 +33,4 @@ export interface NotificationConfiguration {
 
 export function emptyNotificationConfiguration(ouId: string): NotificationConfiguration {
   return { ou_id: ouId, version: 0, channels: new Map(), triggers: new Map() };
-}
-
-/** Whether the trigger's threshold is the bound of a level. */
-export function isByLevel(trigger: records.TriggerDefinition): boolean {
-  return trigger.kind === 'milestone' && trigger.level !== undefined;
-}
-
-/** Whether the trigger names a level or a filter, which are of scoring's configuration. */
-export function namesScoring(trigger: records.TriggerDefinition): boolean {
-  return isByLevel(trigger) || filterIdOf(trigger) !== undefined;
-}
-
-/** The saved filter that leads must match; undefined: the trigger is of all leads. */
-export function filterIdOf(trigger: records.TriggerDefinition): string | undefined {
-  return trigger.kind === 'milestone' ? trigger.filter_id : undefined;
-}
-
-export function isOfKind<Kind extends TriggerKind>(
-  trigger: Trigger,
-  kind: Kind,
-): trigger is Extract<Trigger, { kind: Kind }> {
-  return trigger.kind === kind;
 }

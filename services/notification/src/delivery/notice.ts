@@ -97,6 +97,7 @@ const reasonWords: Record<CauseReason, string> = {
   decay: 'time without activity',
   reset: 'the score was reset',
   rescoring: 'the score was computed anew',
+  event_deletion: 'events were deleted',
 };
 
 function scoreTypeOf({ data }: FiredPayload): LeadScoreType {

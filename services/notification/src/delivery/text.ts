@@ -4,7 +4,7 @@
 // Control characters and line separators break lines and headers; marks of writing direction reorder the shown text; zero-width
 // characters are invisible.
 const unseen =
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]+/g;
 
 /** The text as one line of at most `maximum` characters. */

@@ -8,7 +8,7 @@ import {
   uuidToBinary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
-import type { FiredEvent } from './messages.js';
+import type { FiredEvent } from '@lead-scoring/scoring-domain/triggers';
 import { subjectIdOf } from './subject-model.js';
 
 /** The state of a lead or of an account. */

@@ -1,16 +1,21 @@
 // One batch of records: decides on each in order, and makes the events and commands for the log.
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import {
+  type FiringDraft,
+  type FiringEvent,
+  initialLeadState,
+  isExplained,
+  type LeadState,
+} from '@lead-scoring/scoring-domain/triggers';
 import type { ShareLinks } from '../share-links.js';
 import type { DescribedFiring, PendingFiring } from './firing-descriptions.js';
 import type { FoldedSubject } from './firing-fold.js';
 import type { Forgettings } from './forgetting.js';
-import { isExplained } from './forget-model.js';
 import type { LeadMoment } from './filtered-leads.js';
 import type { LeadRecord } from './lead-records.js';
-import { firingRecords, type FiringDraft, type FiringEvent } from './messages.js';
+import { firingRecords } from './messages.js';
 import { requestsOf, shareOf } from './notification-model.js';
-import { initialLeadState, type LeadState } from './state.js';
 import { cacheKeyOf, isFired, isForgetting } from './subject-model.js';
 
 /** Maximum number of firings, notifications and commands to forget in one batch: bounds the memory of a batch. */

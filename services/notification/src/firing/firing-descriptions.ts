@@ -14,10 +14,10 @@ import {
   profileDriversOf,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import type { FiredDraft, FiredEvent } from '@lead-scoring/scoring-domain/triggers';
 import type { BatchAccounts, SeenLead } from './accounts.js';
 import type { Explanations } from '../explanations/reader.js';
 import type { LeadRecord } from './lead-records.js';
-import type { FiredDraft, FiredEvent } from './messages.js';
 import { describeFiring, type Description, type LeadDetails } from './notification-model.js';
 
 /** A firing that is decided and not yet described. */

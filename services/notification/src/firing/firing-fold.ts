@@ -1,5 +1,5 @@
 // Folds a batch of events into the states of leads or of accounts. Pure.
-import type { TriggerMemory } from './state.js';
+import type { TriggerMemory } from '@lead-scoring/scoring-domain/triggers';
 import { cacheKeyOf, isForgetting, type SubjectEnd, type SubjectEvent } from './subject-model.js';
 
 /** An event of firing, as read from the log. */

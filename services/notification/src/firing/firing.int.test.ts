@@ -28,7 +28,7 @@ import {
 } from '@lead-scoring/service';
 import { foldedRecord } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
-import type { SurgeTrigger, Trigger } from '../configuration/state.js';
+import { notificationIdOf, type SurgeTrigger, type Trigger } from '@lead-scoring/scoring-domain/triggers';
 import {
   act,
   configurationOf,
@@ -50,7 +50,6 @@ import { createScoringReader, type ScoringReader } from '../levels/reader.js';
 import { explanationsName, notificationExplanations } from '../explanations/capability.js';
 import { createExplanations } from '../explanations/reader.js';
 import { createShareLinks, type ShareLinks } from '../share-links.js';
-import { notificationIdOf } from './id-model.js';
 import { FiringPartition } from './partition.js';
 import { firingQueries, suppressionsOf } from './queries.js';
 import { previewSurge } from './preview-surge.js';
@@ -340,7 +339,7 @@ describe('a notification', () => {
         ],
         source: { topic: 'scoring.events', partition, offset: 4 },
       });
-      const firingId = (fired?.payload as records.MilestoneFired).firing_id;
+      const firingId = (fired?.payload as records.MilestoneFired | undefined)?.firing_id ?? '';
       expect(service.commands).toEqual(
         [idOf('a'), idOf('b')].map((channel_id) =>
           expect.objectContaining({ channel_id, notification_id: notificationIdOf(firingId, channel_id) }),

@@ -5,7 +5,23 @@ import { records } from '@lead-scoring/contracts';
 import { levelOf, type Levels } from '@lead-scoring/scoring-domain';
 import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
-import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from '../configuration/state.js';
+import {
+  compileTriggers,
+  concernsIngested,
+  concernsScored,
+  decideIngested,
+  decideScored,
+  evolveLead,
+  type FiringDraft,
+  flood,
+  initialLeadState,
+  type LeadState,
+  lineOf,
+  type MilestoneTrigger,
+  type SequenceTrigger,
+  type SurgeTrigger,
+  type Trigger,
+} from '@lead-scoring/scoring-domain/triggers';
 import {
   act,
   began,
@@ -27,13 +43,6 @@ import {
   surge,
   type Act,
 } from '../testing/firing-builders.js';
-import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
-import { lineOf } from '../levels/line-model.js';
-import type { FiringDraft } from './messages.js';
-import { evolveLead } from './evolve.js';
-import { initialLeadState, type LeadState } from './state.js';
-import { compileTriggers } from './trigger-model.js';
-import { flood } from './memory-model.js';
 
 /** Records in the order of the log; `takenAt` in seconds after the beginning. */
 interface Taken {

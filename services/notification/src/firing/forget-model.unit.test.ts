@@ -5,6 +5,21 @@ import { records } from '@lead-scoring/contracts';
 import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import {
+  compileTriggers,
+  decideDeletion,
+  decideIngested,
+  decideScored,
+  type Deletion,
+  evolveLead,
+  type FiringDecision,
+  type FiringDraft,
+  initialLeadState,
+  isEnded,
+  isExplained,
+  type LeadState,
+  type Source,
+} from '@lead-scoring/scoring-domain/triggers';
+import {
   act,
   configurationOf,
   eventsIngested,
@@ -22,14 +37,7 @@ import {
   surge,
   type Act,
 } from '../testing/firing-builders.js';
-import { decideDeletion, decideIngested, decideScored } from './decide.js';
-import type { Deletion, FiringDraft, Source } from './messages.js';
-import { evolveLead } from './evolve.js';
-import { isEnded, isExplained } from './forget-model.js';
-import { initialLeadState, type LeadState } from './state.js';
 import { isFired } from './subject-model.js';
-import { compileTriggers } from './trigger-model.js';
-import type { FiringDecision } from './decision-model.js';
 
 const triggers = compileTriggers(
   configurationOf([

@@ -23,6 +23,17 @@ import { foldedRecord } from '@lead-scoring/testing/fold-laws';
 import { endpointsFromEnvironment } from '@lead-scoring/testing/service-rig';
 import fc from 'fast-check';
 import {
+  compileTriggers,
+  decideDeletion,
+  decideIngested,
+  decideScored,
+  evolveLead,
+  type FiringDraft,
+  type FiringEvent,
+  initialLeadState,
+  type LeadState,
+} from '@lead-scoring/scoring-domain/triggers';
+import {
   act,
   configurationOf,
   eventsIngested,
@@ -39,17 +50,12 @@ import {
   sequence,
 } from '../testing/firing-builders.js';
 import { commandsIn, expectForgetting, silenced, withOwnLog } from '../testing/forgetting-law.js';
-import { decideDeletion, decideIngested, decideScored } from './decide.js';
-import type { FiringDraft, FiringEvent } from './messages.js';
-import { evolveLead } from './evolve.js';
 import { explanationsName } from '../explanations/capability.js';
 import { describeFiring } from './notification-model.js';
 import { FiringPartition } from './partition.js';
 import { simulateSequence } from './simulate.js';
-import { initialLeadState, type LeadState } from './state.js';
 import { firingCollections } from './documents.js';
 import { isFired } from './subject-model.js';
-import { compileTriggers } from './trigger-model.js';
 
 const partition = 0;
 const channels = [idOf('channel a'), idOf('channel b')];

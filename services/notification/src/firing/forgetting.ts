@@ -10,10 +10,9 @@ import {
   type Binary,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { isEnded, type Source } from '@lead-scoring/scoring-domain/triggers';
 import { firedEvents, suppressionKey, suppressions } from './documents.js';
 import type { ForgottenSubject } from './firing-fold.js';
-import { isEnded } from './forget-model.js';
-import type { Source } from './messages.js';
 import {
   isFired,
   isForgetting,

@@ -1,6 +1,6 @@
 // Collects the firings of a simulation: those in a range of event time, until a bound on time or number of events is reached.
 import type { routeDeclarations } from '@lead-scoring/contracts';
-import type { FiredDraft, FiringDraft } from './messages.js';
+import type { FiredDraft, FiringDraft } from '@lead-scoring/scoring-domain/triggers';
 import { isFired } from './subject-model.js';
 
 /** Bounds of one simulation. */

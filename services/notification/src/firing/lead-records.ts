@@ -3,7 +3,6 @@ import type { Alias, records } from '@lead-scoring/contracts';
 import { takenOf, type IncomingRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
 import type { FilteredLead, ScoreDecision } from '@lead-scoring/scoring-domain';
-import type { LeadIdentity } from './accounts.js';
 import {
   asksFilters,
   concernsIngested,
@@ -11,11 +10,14 @@ import {
   decideDeletion,
   decideIngested,
   decideScored,
-} from './decide.js';
-import { firingReads, type Deletion, type Source } from './messages.js';
-import type { LeadState } from './state.js';
+  type Deletion,
+  type FiringDecision,
+  type LeadState,
+  type Source,
+} from '@lead-scoring/scoring-domain/triggers';
+import type { LeadIdentity } from './accounts.js';
+import { firingReads } from './messages.js';
 import type { TriggerReader, TriggersOf } from './trigger-reader.js';
-import type { FiringDecision } from './decision-model.js';
 
 /** A record that may make triggers of its OU fire, re-arm or forget. */
 export interface LeadRecord extends LeadIdentity {

@@ -5,6 +5,7 @@ import { records } from '@lead-scoring/contracts';
 import { outgoing, takingAll, type OutgoingRecord } from '@lead-scoring/event-log';
 import { explanationCollections } from '@lead-scoring/explanations';
 import { openServiceRig } from '@lead-scoring/testing/service-rig';
+import { notificationIdOf } from '@lead-scoring/scoring-domain/triggers';
 import { act, configurationOf, idOf, leadScored, milestone, ouId } from '../testing/firing-builders.js';
 import { createScoringReader } from '../levels/reader.js';
 import { firingCapability } from './capability.js';
@@ -12,7 +13,6 @@ import { notificationExplanations } from '../explanations/capability.js';
 import { createCatchUp } from '../explanations/catch-up.js';
 import { createExplanations } from '../explanations/reader.js';
 import { firingCollections } from './documents.js';
-import { notificationIdOf } from './id-model.js';
 import { createTriggerReader } from './trigger-reader.js';
 
 const name = 'notification';

@@ -1,5 +1,6 @@
-// The records that firing reads, its events, and the drafts of its events: a draft is decided before its lead is described.
+// The records that firing reads, and how its events are declared.
 import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
+import type { FiringEvent } from '@lead-scoring/scoring-domain/triggers';
 
 /** The records that triggers are evaluated on. */
 export const firingReads = {
@@ -18,6 +19,8 @@ export const firingReads = {
     JobAdvanced: 'ignored',
     JobEnded: 'ignored',
     JobCancelled: 'ignored',
+    ChallengerStarted: 'ignored',
+    ChallengerEnded: 'ignored',
     // Firing reads these through the explanations.
     RulesetCreated: 'ignored',
     RulesetUpdated: 'ignored',
@@ -54,6 +57,7 @@ export const firingReads = {
     DecaysScheduled: 'ignored',
     // Ignored: the decisions before it say the new scores.
     ScoringEpochActivated: 'ignored',
+    EventScoresDeleted: 'ignored',
   },
   'ingest.events': {
     EventsIngested: 'taken',
@@ -65,24 +69,16 @@ export const firingReads = {
     RepeatsDropped: 'ignored',
     AliasesRefused: 'ignored',
     EventTypeVisibilityChanged: 'ignored',
+    EventsOfTypeDeleted: 'ignored',
+    RecountBegun: 'ignored',
+    EventTypesRecounted: 'ignored',
+    DeletedEventsCleared: 'ignored',
+    JobStarted: 'ignored',
+    JobAdvanced: 'ignored',
+    JobEnded: 'ignored',
+    JobCancelled: 'ignored',
   },
 } as const;
-
-/** A firing's payload before the lead is described. */
-type PayloadDraft<Payload> = Omit<Payload, 'lead' | 'level' | 'top_drivers'>;
-
-export type FiredEvent =
-  | { type: 'MilestoneFired'; payload: records.MilestoneFired }
-  | { type: 'SequenceFired'; payload: records.SequenceFired }
-  | { type: 'SurgeFired'; payload: records.SurgeFired };
-
-type OtherEvent =
-  | { type: 'TriggerRearmed'; payload: records.TriggerRearmed }
-  | { type: 'TriggerSuppressed'; payload: records.TriggerSuppressed }
-  | { type: 'ActivityObserved'; payload: records.ActivityObserved }
-  | { type: 'LeadForgotten'; payload: records.LeadForgotten };
-
-export type FiringEvent = FiredEvent | OtherEvent;
 
 /** How each event is declared on the log. */
 export const firingRecords = {
@@ -99,21 +95,3 @@ export const firingRecords = {
 export function firingEventOf(record: RecordedEvent): FiringEvent | null {
   return eventOf<FiringEvent>(firingRecords, record);
 }
-
-/** A firing before its lead is described; a sequence's draft has no score either, because no decision on scores caused it. */
-export type FiredDraft =
-  // A milestone by level names the level by the list that counted in the decision.
-  | {
-      type: 'MilestoneFired';
-      payload: PayloadDraft<records.MilestoneFired> & Partial<Pick<records.MilestoneFired, 'level'>>;
-    }
-  | { type: 'SequenceFired'; payload: Omit<PayloadDraft<records.SequenceFired>, 'score' | 'previous_score'> }
-  | { type: 'SurgeFired'; payload: PayloadDraft<records.SurgeFired> };
-
-export type FiringDraft = FiredDraft | OtherEvent;
-
-/** A deletion of a lead, as reported by scoring or ingest. */
-export type Deletion = Pick<records.LeadForgotten, 'ou_id' | 'lead_id' | 'deletion_id' | 'linked_to' | 'at'>;
-
-/** Topic, partition and offset of the record that an event was decided on. */
-export type Source = records.ActivityObserved['source'];

@@ -10,9 +10,13 @@ import {
   type records,
 } from '@lead-scoring/contracts';
 import { levelOf, type Levels } from '@lead-scoring/scoring-domain';
+import {
+  type FiredDraft,
+  type FiredEvent,
+  notificationIdOf,
+  positionText,
+} from '@lead-scoring/scoring-domain/triggers';
 import type { ShareLink } from '../share-links.js';
-import { notificationIdOf, positionText } from './id-model.js';
-import type { FiredDraft, FiredEvent } from './messages.js';
 
 /** Fields of a lead that notifications show where events gave them. */
 export type LeadDetails = Pick<NotifiedLead, 'company' | 'title' | 'owner'>;

@@ -1,9 +1,9 @@
 // What the channels of a milestone get: a type of its own where the milestone is a level.
 import { describe, expect, test } from '@jest/globals';
 import { notificationPayload } from '@lead-scoring/contracts';
+import type { FiredDraft } from '@lead-scoring/scoring-domain/triggers';
 import { levelsFrom } from '../testing/firing-builders.js';
 import { idOf, ouId, startTime } from '../testing/delivery-builders.js';
-import type { FiredDraft } from './messages.js';
 import { describeFiring, requestsOf, type Description } from './notification-model.js';
 
 type MilestoneDraft = Extract<FiredDraft, { type: 'MilestoneFired' }>;

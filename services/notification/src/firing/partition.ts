@@ -2,10 +2,11 @@
 import type { CapabilityDecision, OpenCapability, PartitionScope } from '@lead-scoring/capability';
 import type { FoldedRecord, IncomingRecord } from '@lead-scoring/event-log';
 import { leadKey } from '@lead-scoring/explanations';
+import type { FiringEvent, LeadState } from '@lead-scoring/scoring-domain/triggers';
 import type { ShareLinks } from '../share-links.js';
 import { LeadAccounts, type BatchAccounts, type SeenLead } from './accounts.js';
 import { leadStates } from './documents.js';
-import { leadFold } from './evolve.js';
+import { leadFold } from './lead-fold.js';
 import type { Explanations } from '../explanations/reader.js';
 import { FiringBatch, recordsOf, tooLargeReason } from './firing-batch.js';
 import { describeFirings } from './firing-descriptions.js';
@@ -13,8 +14,7 @@ import { FiringStore, type StoredSubjects } from './firing-store.js';
 import { countForgettings } from './forgetting.js';
 import { leadMoments } from './filtered-leads.js';
 import { findLeadRecords, type LeadRecord } from './lead-records.js';
-import { firingEventOf, type FiringEvent } from './messages.js';
-import type { LeadState } from './state.js';
+import { firingEventOf } from './messages.js';
 import { packState, unpackState } from './state-text.js';
 import type { TriggerReader } from './trigger-reader.js';
 

@@ -2,7 +2,11 @@
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ExplanationReader } from '@lead-scoring/explanations';
 import { heldInRange, pointsOfEvent, scoredEventsOf, scoreTypeOf } from '@lead-scoring/scoring-domain';
-import type { SurgeTrigger } from '../configuration/state.js';
+import {
+  compileAlone,
+  type CompiledTriggers,
+  type SurgeTrigger,
+} from '@lead-scoring/scoring-domain/triggers';
 import {
   HistoryExamination,
   maximumListed,
@@ -10,7 +14,6 @@ import {
   type HistoryBounds,
   type Range,
 } from './history-examination.js';
-import { compileAlone, type CompiledTriggers } from './trigger-model.js';
 
 /** A lead's points within the window, and its score after the last examined decision. */
 interface WindowGain {

@@ -8,7 +8,17 @@ import {
   type ScoreLevels,
 } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import type { MilestoneTrigger, Trigger } from '../configuration/state.js';
+import {
+  compileTriggers,
+  concernsScored,
+  decideScored,
+  evolveLead,
+  type FiringDraft,
+  initialLeadState,
+  type LeadState,
+  type MilestoneTrigger,
+  type Trigger,
+} from '@lead-scoring/scoring-domain/triggers';
 import {
   act,
   configurationOf,
@@ -27,11 +37,6 @@ import {
   second,
   surge,
 } from '../testing/firing-builders.js';
-import { concernsScored, decideScored } from './decide.js';
-import { evolveLead } from './evolve.js';
-import type { FiringDraft } from './messages.js';
-import { initialLeadState, type LeadState } from './state.js';
-import { compileTriggers } from './trigger-model.js';
 
 interface Run {
   events: FiringDraft[];

@@ -11,14 +11,13 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { type MilestoneTrigger, notificationIdOf } from '@lead-scoring/scoring-domain/triggers';
 import { findTrigger } from '../configuration/queries.js';
 import type { ConfigurationReader } from '../configuration/reader.js';
-import type { MilestoneTrigger } from '../configuration/state.js';
 import type { ScoringReader } from '../levels/reader.js';
 import type { CatchUp } from '../explanations/catch-up.js';
 import { firedEvents, suppressions, type FiredDocument } from './documents.js';
 import type { HistoryBounds, Range } from './history-examination.js';
-import { notificationIdOf } from './id-model.js';
 import { previewSurge } from './preview-surge.js';
 import { simulateMilestone, simulateSequence, simulateSurge, type IngestedSince } from './simulate.js';
 

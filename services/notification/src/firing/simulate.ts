@@ -2,18 +2,24 @@
 // included, is decided on as if it had been received at its event time.
 import { records, type FiringCause, type routeDeclarations } from '@lead-scoring/contracts';
 import { tail, isRecord, type EventLog } from '@lead-scoring/event-log';
-import { foldAccount, type ExplanationReader, type LeadAccount } from '@lead-scoring/explanations';
 import {
-  heldInRange,
-  momentOfAdjustments,
-  pointsOfEvent,
-  scoredEventsOf,
-  type ScoreDecision,
-  type ScoreLevels,
-  type ScoringConfiguration,
-} from '@lead-scoring/scoring-domain';
-import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
-import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
+  foldAccount,
+  type ExplanationReader,
+  type IsDeletedEvent,
+  type LeadAccount,
+} from '@lead-scoring/explanations';
+import { scoredEventsOf, type ScoreLevels, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import {
+  compileAlone,
+  type CompiledTriggers,
+  decideIngestedHistory,
+  decideScoredHistory,
+  initialLeadState,
+  type LeadState,
+  type MilestoneTrigger,
+  type SequenceTrigger,
+  type SurgeTrigger,
+} from '@lead-scoring/scoring-domain/triggers';
 import { filteredLeadOf } from './filtered-leads.js';
 import {
   firingsIn,
@@ -24,8 +30,6 @@ import {
   type HistoryBounds,
   type Range,
 } from './history-examination.js';
-import { initialLeadState, type LeadState } from './state.js';
-import { compileAlone, type CompiledTriggers } from './trigger-model.js';
 
 /** The event time of an event is at most this far after its receipt. */
 const dayMs = 24 * 3_600_000;
@@ -77,21 +81,24 @@ export async function simulateSurge(
   }));
 }
 
-/** Reads ingested events and deletions of leads that were written since a time, in order per lead. */
+/** Reads ingested events and deletions of leads that were written since a time, in order per lead, without deleted events. */
 export type IngestedSince = (
   written: Date,
   signal: AbortSignal,
+  isDeleted: IsDeletedEvent,
 ) => AsyncIterable<records.EventsIngested | records.LeadDeleted>;
 
 /** Reads from the log, because the service stores only events that concern a trigger. */
 export function createIngestedSince(log: EventLog): IngestedSince {
-  return async function* (written, signal) {
+  return async function* (written, signal, isDeleted) {
     for await (const record of tail(log, 'ingest.events', { from: written, follow: false, signal }))
-      if (
-        record.error === undefined &&
-        (isRecord(record, records.eventsIngested) || isRecord(record, records.leadDeleted))
-      )
-        yield record.payload;
+      if (record.error !== undefined) continue;
+      else if (isRecord(record, records.leadDeleted)) yield record.payload;
+      else if (isRecord(record, records.eventsIngested)) {
+        const place = { partition: record.partition, offset: Number(record.offset) };
+        const events = record.payload.events.filter(({ event_type }) => !isDeleted(event_type, place));
+        yield { ...record.payload, events };
+      }
   };
 }
 
@@ -99,7 +106,10 @@ export async function simulateSequence(
   {
     explanations,
     ingestedSince,
-  }: { explanations: Pick<ExplanationReader, 'names'>; ingestedSince: IngestedSince },
+  }: {
+    explanations: Pick<ExplanationReader, 'names' | 'deletedEvents'>;
+    ingestedSince: IngestedSince;
+  },
   trigger: SequenceTrigger,
   range: Range,
   bounds: HistoryBounds,
@@ -108,12 +118,13 @@ export async function simulateSequence(
   const states = new Map<string, LeadState>();
   const examination = new HistoryExamination<DraftPayload<'SequenceFired'>>(range, bounds);
   const written = new Date(Date.parse(range.from) - trigger.window_seconds * 1_000 - dayMs);
+  const isDeleted = await explanations.deletedEvents(trigger.ou_id);
   const reading = new AbortController();
   const deadline = setTimeout(() => {
     reading.abort();
   }, bounds.timeMs);
   try {
-    for await (const payload of ingestedSince(written, reading.signal)) {
+    for await (const payload of ingestedSince(written, reading.signal, isDeleted)) {
       if (payload.ou_id !== trigger.ou_id) continue;
       if ('deletion_id' in payload) {
         states.delete(payload.lead_id);
@@ -121,14 +132,14 @@ export async function simulateSequence(
         continue;
       }
       if (!examination.goesOn(payload.lead_id, payload.events)) break;
-      for (const event of payload.events) {
-        const one = { ...payload, events: [event], received_at: event.timestamp, fire_triggers: true };
-        if (event.timestamp >= range.to || !concernsIngested(one, triggers)) continue;
-        const before = states.get(payload.lead_id) ?? initialLeadState(trigger.ou_id, payload.lead_id);
-        const { events, state } = decideIngested(one, nextOf('ingest.events', before), before, triggers);
-        states.set(payload.lead_id, state);
-        examination.add(payload.lead_id, firingsIn<'SequenceFired'>(events));
-      }
+      const { lead_id } = payload;
+      const { events, state } = decideIngestedHistory(payload, {
+        triggers,
+        stateBefore: () => states.get(lead_id) ?? initialLeadState(trigger.ou_id, lead_id),
+        before: range.to,
+      });
+      if (state) states.set(lead_id, state);
+      examination.add(lead_id, firingsIn<'SequenceFired'>(events));
     }
     if (reading.signal.aborted) examination.cutShort();
   } finally {
@@ -162,12 +173,14 @@ async function simulateScored<Type extends 'MilestoneFired' | 'SurgeFired'>(
     // The account is of the lead after the decision; its offsets have no meaning here.
     account = foldAccount(account, decision, (account?.offset ?? 0) + 1);
     const lead = filteredLeadOf(account);
-    for (const one of eventByEvent(decision)) {
-      if (one.decided_at >= range.to || !concernsScored(one, triggers)) continue;
-      const decided = decideScored(one, nextOf('scoring.events', state), state, triggers, lead);
-      state = decided.state;
-      examination.add(decision.lead_id, firingsIn<Type>(decided.events));
-    }
+    const before = state;
+    const decided = decideScoredHistory(decision, () => lead, {
+      triggers,
+      stateBefore: () => before,
+      before: range.to,
+    });
+    state = decided.state ?? state;
+    examination.add(decision.lead_id, firingsIn<Type>(decided.events));
   }
   return examination.end();
 }
@@ -193,41 +206,4 @@ async function answerOf<Firing extends ExaminedFiring & { readonly lead_id: stri
 
 function eventIn({ event_id, event_type, timestamp }: FiringCause): Omit<FiringCause, 'rule_ids'> {
   return { event_id, event_type, timestamp };
-}
-
-/** Splits a decision into one per event, made at event time, and one for the change of the score that no event caused. */
-function eventByEvent(decision: ScoreDecision): ScoreDecision[] {
-  if (!('scored_events' in decision)) return [adjustedAsOfEvents(decision)];
-  let score = decision.previous_score;
-  const decisions = decision.scored_events.map((event) => {
-    const previous_score = score;
-    score = heldInRange(score + pointsOfEvent(event));
-    return {
-      ...decision,
-      previous_score,
-      score,
-      scored_events: [event],
-      decided_at: event.timestamp,
-      fire_triggers: true,
-    };
-  });
-  if (score !== decision.score) decisions.push({ ...decision, previous_score: score, scored_events: [] });
-  return decisions;
-}
-
-/**
- * A decision on a profile or on deals follows one on events, and like these fires also for imported history. A rescoring follows
- * nothing that happened: it fires only where it was asked to.
- */
-function adjustedAsOfEvents(decision: records.ScoreAdjusted): ScoreDecision {
-  if (decision.score_type === 'engagement' || decision.rescored) return decision;
-  return {
-    ...decision,
-    decided_at: momentOfAdjustments({ ...decision, scored_events: [] }),
-    fire_triggers: true,
-  };
-}
-
-function nextOf<Topic extends keyof LeadState['seen']>(topic: Topic, { seen }: LeadState) {
-  return { topic, partition: 0, offset: seen[topic] + 1 };
 }

@@ -8,7 +8,7 @@ import { simulateMilestone } from './simulate.js';
 /** A reader that has these decisions on one lead. */
 function readerOf(decisions: readonly ScoreDecision[]): ExplanationReader {
   return {
-    // eslint-disable-next-line @typescript-eslint/require-await
+    // oxlint-disable-next-line typescript/require-await
     decisionsOf: async function* () {
       yield* decisions;
     },

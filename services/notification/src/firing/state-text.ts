@@ -2,8 +2,15 @@
 // event, and PostgreSQL, which stores the documents, takes three times as long to write a row above two kilobytes.
 import type { JsonValue } from '@lead-scoring/contracts';
 import { packJson, unpackJson } from '@lead-scoring/read-model';
-import { noDeletions, type Gain, type KeptMemory, type LeadState, type StepMatch } from './state.js';
-import type { TimelineEntry, Timeline } from './timeline-model.js';
+import {
+  type Gain,
+  type KeptMemory,
+  type LeadState,
+  noDeletions,
+  type StepMatch,
+  type Timeline,
+  type TimelineEntry,
+} from '@lead-scoring/scoring-domain/triggers';
 
 /** A lead's state without the lead's ids. */
 export type RememberedState = Omit<LeadState, 'ou_id' | 'lead_id'>;

@@ -3,9 +3,16 @@ import { expect, test } from '@jest/globals';
 import type { JsonValue } from '@lead-scoring/contracts';
 import { packJson } from '@lead-scoring/read-model';
 import fc from 'fast-check';
-import { initialLeadState, noDeletions, type Gain, type LeadState, type StepMatch } from './state.js';
+import {
+  type Gain,
+  initialLeadState,
+  type LeadState,
+  noDeletions,
+  type StepMatch,
+  type Timeline,
+  type TimelineEntry,
+} from '@lead-scoring/scoring-domain/triggers';
 import { packState, unpackState, type RememberedState } from './state-text.js';
-import type { TimelineEntry, Timeline } from './timeline-model.js';
 
 const version = fc.integer({ min: 1, max: 5 });
 const moment = fc.integer({ min: 0, max: 2_000_000_000_000 });

@@ -1,6 +1,6 @@
 // The lead or account for which triggers fire, and what the events of both have in common. Pure.
+import type { FiringDraft, FiringEvent } from '@lead-scoring/scoring-domain/triggers';
 import type { AccountFiringEvent } from '../account-firing/messages.js';
-import type { FiringDraft, FiringEvent } from './messages.js';
 
 /** Identifies a lead or an account. */
 export type SubjectIdentity = { readonly ou_id: string } & (

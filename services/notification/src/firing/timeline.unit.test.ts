@@ -1,7 +1,12 @@
 // The entries that a timeline keeps.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { maximumEntries, remember, type TimelineEntry, type Timeline } from './timeline-model.js';
+import {
+  maximumEntries,
+  remember,
+  type Timeline,
+  type TimelineEntry,
+} from '@lead-scoring/scoring-domain/triggers';
 
 const hour = 3_600_000;
 

@@ -2,10 +2,15 @@
 // and the saved filters of that version or a newer one. Costs one look-up per OU and batch; levels and filters are read only for
 // OUs with a trigger that names one.
 import type { LevelList, ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import {
+  type CompiledTriggers,
+  compileTriggers,
+  filterIdOf,
+  isByLevel,
+} from '@lead-scoring/scoring-domain/triggers';
 import type { ConfigurationReader } from '../configuration/reader.js';
-import { filterIdOf, isByLevel, type NotificationConfiguration } from '../configuration/state.js';
+import type { NotificationConfiguration } from '../configuration/state.js';
 import type { DecidedVersions, ScoringReader } from '../levels/reader.js';
-import { compileTriggers, type CompiledTriggers } from './trigger-model.js';
 
 export interface TriggerReader {
   /**

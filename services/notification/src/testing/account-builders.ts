@@ -1,6 +1,6 @@
 // Builds scoring's decisions on accounts for tests of account firing, with fixed ids and times and defaults for all fields.
 import { accountIdOf, type records } from '@lead-scoring/contracts';
-import type { MilestoneTrigger } from '../configuration/state.js';
+import type { MilestoneTrigger } from '@lead-scoring/scoring-domain/triggers';
 import { idOf, milestone, ouId, second } from './firing-builders.js';
 
 export const accountKey = 'acme.com';

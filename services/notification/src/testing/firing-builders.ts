@@ -2,15 +2,15 @@
 import { nameBasedId, type JsonObject, type records } from '@lead-scoring/contracts';
 import type { IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
 import type { Levels } from '@lead-scoring/scoring-domain';
-import {
-  emptyNotificationConfiguration,
-  type MilestoneTrigger,
-  type NotificationConfiguration,
-  type SequenceTrigger,
-  type SurgeTrigger,
-  type Trigger,
-} from '../configuration/state.js';
-import type { FiringDraft, Source } from '../firing/messages.js';
+import type {
+  FiringDraft,
+  MilestoneTrigger,
+  SequenceTrigger,
+  Source,
+  SurgeTrigger,
+  Trigger,
+} from '@lead-scoring/scoring-domain/triggers';
+import { emptyNotificationConfiguration, type NotificationConfiguration } from '../configuration/state.js';
 import type { FiringPartition } from '../firing/partition.js';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';

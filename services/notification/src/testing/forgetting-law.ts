@@ -11,11 +11,10 @@ import {
   type FoldStep,
 } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
+import { isEnded, type Source, type Trigger } from '@lead-scoring/scoring-domain/triggers';
 import { accountFiringRecords } from '../account-firing/messages.js';
-import type { Trigger } from '../configuration/state.js';
 import { firedEvents } from '../firing/documents.js';
-import { isEnded } from '../firing/forget-model.js';
-import { firingRecords, type Source } from '../firing/messages.js';
+import { firingRecords } from '../firing/messages.js';
 import type { FiringPartition } from '../firing/partition.js';
 import {
   isFired,

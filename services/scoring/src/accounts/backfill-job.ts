@@ -2,14 +2,11 @@
 import type { Job, JobKind, JobStep } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
-import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { loadOne } from '../configuration/queries.js';
 import { besideLog, plannedStep, planOf, type ReplayDependencies } from '../jobs/replay-plan.js';
-import { leadKeysBetween, leadOfKey } from '../keys.js';
-import { leads, toLead } from '../leads/documents.js';
-import type { Lead } from '../leads/state.js';
+import { storedLeads } from '../jobs/stored-leads.js';
 import { compileRules } from '../scores/rule-model.js';
-import { readCauses, type HistoryPart } from '../what-if/history.js';
+import { readCauses } from '../what-if/history.js';
 import type { StepContext } from '../what-if/replay-group.js';
 import { backfilled, NamedHistory, outcomeOf } from './backfill-model.js';
 
@@ -81,33 +78,3 @@ function joinedFound(known: Found | null, more: Found): Found {
     without_account: known.without_account + more.without_account,
   };
 }
-
-/** The stored leads of a group, in the order of their ids. */
-async function* storedLeads(
-  readModel: ReadModel,
-  { ouId, partition, leads: group, signal }: HistoryPart,
-): AsyncGenerator<Lead, void> {
-  if (!('from' in group)) return;
-  const edge = (beginning: number, rest: string) =>
-    `${beginning.toString(16).padStart(8, '0')}-${rest.repeat(4)}-${rest.repeat(4)}-${rest.repeat(4)}-${rest.repeat(12)}`;
-  let after = edge(group.from, '0');
-  const to = edge(group.to - 1, 'f');
-  for (;;) {
-    signal.throwIfAborted();
-    const range = leadKeysBetween(ouId, after, to);
-    const found = await withClassifiedErrors(() =>
-      readModel
-        .collection(leads)
-        .find({ _id: range, partition })
-        .sort({ _id: 1 })
-        .limit(leadsPerRead)
-        .toArray(),
-    );
-    for (const document of found) yield toLead(document, ouId);
-    const last = found.at(-1);
-    if (!last || found.length < leadsPerRead) return;
-    after = leadOfKey(last._id);
-  }
-}
-
-const leadsPerRead = 1_000;

@@ -1,11 +1,10 @@
 // A backfill of accounts on real servers: leads that were scored before there was account scoring come to their accounts.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { records, routes, type routeDeclarations } from '@lead-scoring/contracts';
-import { outgoing } from '@lead-scoring/event-log';
+import { records, type routeDeclarations } from '@lead-scoring/contracts';
+import { backfillFrame } from '@lead-scoring/testing/backfill-frame';
 import { eventually } from '@lead-scoring/testing/service-rig';
 import {
   accountReference,
-  at,
   createAccountRule,
   createRule,
   createRuleset,
@@ -46,31 +45,16 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rig.stop(), 60_000);
 
-let jobs = 0;
-const asked = (more: Partial<records.StartAccountBackfill> = {}): records.StartAccountBackfill => ({
-  ou_id: ouId,
-  job_id: idOf(`backfill ${String((jobs += 1))}`),
-  dry_run: false,
-  fire_triggers: false,
-  requested_at: at,
-  ...more,
+const { asked, start, completed, backfilled } = backfillFrame<
+  records.StartAccountBackfill,
+  routeDeclarations.AccountBackfillResult
+>(() => rig, {
+  service: 'scoring',
+  kind: 'account-backfill',
+  command: records.startAccountBackfill,
+  ouId,
+  usual: { fire_triggers: false },
 });
-const start = (payload: records.StartAccountBackfill) =>
-  rig.ask(outgoing(records.startAccountBackfill, { key: payload.ou_id, payload }));
-const completed = ({ job_id, ou_id }: records.StartAccountBackfill) =>
-  eventually('the backfill has ended', async () => {
-    const { body } = await rig.get(`/jobs/scoring-${job_id}`, { ou: ou_id });
-    const job = routes.getJob.responses[200].schema.parse(body);
-    return job.status === 'completed' ? job : undefined;
-  });
-
-async function backfilled(more: Partial<records.StartAccountBackfill> = {}) {
-  const request = asked(more);
-  expect(await start(request)).toMatchObject({ result: { job_id: `scoring-${request.job_id}` } });
-  const { result, kind, done, total } = await completed(request);
-  expect([kind, done]).toEqual(['account-backfill', total]);
-  return result as routeDeclarations.AccountBackfillResult;
-}
 
 const nobody = { joining: 0, moving: 0, refreshed: 0, unchanged: 0, without_account: 0 };
 const joined = (name: string) =>

@@ -2,14 +2,8 @@
 // always been there; and a second one changes nothing.
 import { describe, expect, test } from '@jest/globals';
 import { records, type JsonObject } from '@lead-scoring/contracts';
-import {
-  emptyConfiguration,
-  evolveConfiguration,
-  type ScoringConfiguration,
-} from '@lead-scoring/scoring-domain';
+import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import { decideConfiguration } from '../configuration/decide.js';
-import type { ConfigurationCommand } from '../configuration/messages.js';
 import type { LeadCause } from '../scores/messages.js';
 import { compileRules } from '../scores/rule-model.js';
 import { AccountWorld } from '../testing/account-world.js';
@@ -25,28 +19,22 @@ import {
   mergeAccounts,
   ouId,
 } from '../testing/builders.js';
+import { configuredFrom } from '../testing/configured.js';
 import { backfilled, decideBackfilled, NamedHistory, outcomeOf } from './backfill-model.js';
 
-const configured = (configuration: ScoringConfiguration, ...commands: ConfigurationCommand[]) =>
-  commands.reduce((state, command) => {
-    const decision = decideConfiguration(command, state);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, state);
-  }, configuration);
-
-const without = configured(emptyConfiguration(ouId), createRule('view', { weight: 3 }));
-const scored = configured(
+const without = configuredFrom(emptyConfiguration(ouId), createRule('view', { weight: 3 }));
+const scored = configuredFrom(
   without,
   createRuleset('Companies', { score_type: 'account' }),
   createAccountRule('several', [{ field: 'leads', operator: 'gte', value: 2 }]),
 );
-const ofSoftware = configured(
+const ofSoftware = configuredFrom(
   scored,
   createAccountRule('software', [{ field: 'industry', operator: 'equals', value: 'Software' }], {
     weight: 40,
   }),
 );
-const merged = configured(
+const merged = configuredFrom(
   scored,
   mergeAccounts(accountReference('acme.com'), accountReference('globex.com')),
 );

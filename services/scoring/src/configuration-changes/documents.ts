@@ -61,6 +61,20 @@ export async function configurationOfVersion(
   return changes.slice(0, version).reduce(evolveConfiguration, emptyConfiguration(ouId));
 }
 
+/** Calls `visit` with some versions of the configuration, in their order: the changes are folded once. */
+export async function configurationsOfVersions(
+  readModel: ReadModel,
+  ouId: string,
+  versions: ReadonlySet<number>,
+  visit: (configuration: ScoringConfiguration) => void,
+): Promise<void> {
+  let configuration = emptyConfiguration(ouId);
+  for (const change of await changesOf(readModel, ouId)) {
+    configuration = evolveConfiguration(configuration, change);
+    if (versions.has(configuration.version)) visit(configuration);
+  }
+}
+
 /** A page of the changes, newest first, each with the version that it made. */
 export async function changesPage(
   readModel: ReadModel,

@@ -1,12 +1,6 @@
 // An OU's rulesets, rules, levels, filters and decay rules as one aggregate, whose version identifies the rules of a decision.
-import {
-  aggregate,
-  findJob,
-  storedAsDocuments,
-  type AggregateShape,
-  type Job,
-} from '@lead-scoring/capability';
-import { actedBy, records, type RecordDeclaration } from '@lead-scoring/contracts';
+import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
+import { records, type RecordDeclaration } from '@lead-scoring/contracts';
 import { uuidToBinary } from '@lead-scoring/read-model';
 import {
   type ConfigurationEvent,
@@ -17,7 +11,15 @@ import {
 } from '@lead-scoring/scoring-domain';
 import { movesOf } from '../accounts/moves.js';
 import { walksOf } from '../decays/walks.js';
-import { applyWhatIf, type WhatIfToApply } from '../what-if/apply-model.js';
+import {
+  applicationCommands,
+  decideApplication,
+  isApplication,
+  readDrafts,
+  type Application,
+  type DecisionWithCommands,
+  type StoredDrafts,
+} from './applications.js';
 import { decideConfiguration, resultOf } from './decide.js';
 import {
   configurations,
@@ -26,20 +28,14 @@ import {
   toConfigurationDocument,
   type ConfigurationDocument,
 } from './documents.js';
-import type { ConfigurationCommand, ConfigurationDecision } from './messages.js';
+import type { ConfigurationCommand } from './messages.js';
 
 interface ScoringConfigurationShape extends AggregateShape {
   state: ScoringConfiguration;
-  command: ConfigurationCommand | ApplyWhatIf;
+  command: ConfigurationCommand | Application;
   event: ConfigurationEvent;
-  /** The what-ifs that commands name, by id. */
-  context: ReadonlyMap<string, WhatIfToApply>;
-}
-
-/** Names a draft that the service's jobs have stored. */
-interface ApplyWhatIf {
-  type: 'ApplyWhatIf';
-  payload: records.ApplyWhatIf;
+  /** The drafts that commands name. */
+  context: StoredDrafts;
 }
 
 /** The record declarations of the commands. */
@@ -78,33 +74,29 @@ export const configurationCommands: {
 export const scoringConfiguration = ({ partitions }: { readonly partitions: number }) =>
   aggregate<ScoringConfigurationShape>({
     name: 'scoring-configuration',
-    commands: { ...configurationCommands, ApplyWhatIf: records.applyWhatIf },
+    commands: { ...configurationCommands, ...applicationCommands },
     events: configurationRecords,
     keyOf: ({ payload }) => payload.ou_id,
     initial: emptyConfiguration,
-    contextOf: async (commands, { readModel }) => {
-      const asked = commands.flatMap(({ type, payload }) => (type === 'ApplyWhatIf' ? [payload] : []));
-      const found = await Promise.all(asked.map(({ ou_id, job_id }) => findJob(readModel, ou_id, job_id)));
-      return new Map(found.flatMap((job) => (job && isWhatIf(job) ? [[job.job_id, job]] : [])));
-    },
-    decide: (command, configuration, whatIfs) => {
-      const decision =
-        command.type === 'ApplyWhatIf'
-          ? decideApplication(command.payload, whatIfs, configuration)
-          : decideConfiguration(command, configuration);
+    contextOf: (commands, scope) => readDrafts(commands.filter(isApplication), scope),
+    decide: (command, configuration, drafts) => {
+      const decision: DecisionWithCommands = isApplication(command)
+        ? decideApplication(command, drafts, configuration)
+        : decideConfiguration(command, configuration);
       if (decision.outcome === 'rejected') return decision;
       return {
         ...decision,
         commands: [
+          ...(decision.commands ?? []),
           ...walksOf(configuration, decision.events, partitions),
           ...movesOf(configuration, decision.events),
         ],
       };
     },
     evolve: evolveConfiguration,
-    // The decision on ApplyWhatIf has the result.
+    // The decision on an application has the result.
     resultOf: (command, configuration) =>
-      command.type === 'ApplyWhatIf' ? undefined : resultOf(command, configuration),
+      isApplication(command) ? undefined : resultOf(command, configuration),
     stored: storedAsDocuments<ScoringConfiguration, ConfigurationDocument>({
       collection: configurations,
       idOf: uuidToBinary,
@@ -113,18 +105,3 @@ export const scoringConfiguration = ({ partitions }: { readonly partitions: numb
       published: publishedConfigurations,
     }),
   });
-
-function isWhatIf(job: Job<{ readonly kind: string }>): job is Job<records.WhatIfWork> {
-  return job.work.kind === 'what-if';
-}
-
-function decideApplication(
-  command: records.ApplyWhatIf,
-  whatIfs: ReadonlyMap<string, WhatIfToApply>,
-  configuration: ScoringConfiguration,
-): ConfigurationDecision {
-  const decision = applyWhatIf(command, whatIfs.get(command.job_id) ?? null, configuration);
-  return decision.outcome === 'rejected'
-    ? decision
-    : { ...decision, events: actedBy(decision.events, command) };
-}

@@ -3,7 +3,6 @@ import { describe, expect, test } from '@jest/globals';
 import { problemTypeOf, routeDeclarations } from '@lead-scoring/contracts';
 import {
   driversOf,
-  emptyConfiguration,
   evolveConfiguration,
   formerLimits,
   isDeletedRule,
@@ -22,19 +21,12 @@ import {
   setRulesActive,
   updateRule,
 } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 import { decideConfiguration, defaultRulesetIdOf, resultOf } from './decide.js';
 import type { ConfigurationCommand } from './messages.js';
 
 const later = '2026-02-01T00:00:00.000Z';
 const pricing = { field: 'path', operator: 'contains', value: '/pricing' } as const;
-
-function given(...commands: ConfigurationCommand[]): ScoringConfiguration {
-  return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, configuration);
-  }, emptyConfiguration(ouId));
-}
 
 function when(command: ConfigurationCommand, configuration: ScoringConfiguration) {
   const decision = decideConfiguration(command, configuration);
@@ -45,7 +37,7 @@ function when(command: ConfigurationCommand, configuration: ScoringConfiguration
 }
 
 const rule = (...changes: ConfigurationCommand[]) =>
-  given(
+  configured(
     createRuleset('Intent'),
     createRuleset('Other'),
     createRule('view', {
@@ -190,7 +182,7 @@ describe('a deleted rule', () => {
   test('the words of deleted and changed rules never outgrow a document: those of the longest ago go first', () => {
     const label = '\u4e16'.repeat(100);
     const filters = [{ ...pricing, value: '\u4e16'.repeat(900) }];
-    let configuration = given(createRule('first', { label, filters }), deleteRule('first'));
+    let configuration = configured(createRule('first', { label, filters }), deleteRule('first'));
     const id = (index: number) => idOf(`rule ${String(index)}`);
     for (let index = 0; index < 1_500; index += 1)
       for (const command of [
@@ -228,7 +220,7 @@ describe('deleting a ruleset', () => {
   });
 
   test('that is the default one: the next rule without a ruleset gets a default ruleset with another id', () => {
-    const configuration = given(
+    const configuration = configured(
       createRule('a'),
       deleteRule('a'),
       deleteRuleset('Default', { ruleset_id: defaultRulesetIdOf(ouId) }),

@@ -25,17 +25,10 @@ import {
   updateRule,
   updateRuleset,
 } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 import { decideConfiguration, defaultRulesetIdOf, resultOf } from './decide.js';
 import { configurationLimits } from './decision-model.js';
 import type { ConfigurationCommand } from './messages.js';
-
-function given(...commands: ConfigurationCommand[]): ScoringConfiguration {
-  return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, configuration);
-  }, emptyConfiguration(ouId));
-}
 
 function when(command: ConfigurationCommand, configuration: ScoringConfiguration) {
   const decision = decideConfiguration(command, configuration);
@@ -49,7 +42,7 @@ test('every event has the actor of its command, and a rule or ruleset has the ac
   const actor = { kind: 'token', id: idOf('token'), name: 'Ada' } as const;
   const by = (command: ConfigurationCommand) =>
     ({ ...command, payload: { ...command.payload, actor } }) as ConfigurationCommand;
-  const before = given(createRuleset('Intent'), createRule('a'));
+  const before = configured(createRuleset('Intent'), createRule('a'));
   for (const command of [
     createRuleset('Other'),
     updateRuleset('Intent', { active: false }),
@@ -61,7 +54,7 @@ test('every event has the actor of its command, and a rule or ruleset has the ac
     expect(events.length).toBeGreaterThan(0);
     for (const { payload } of events) expect(payload.actor).toEqual(actor);
   }
-  const { rules, rulesets } = given(
+  const { rules, rulesets } = configured(
     createRuleset('Intent'),
     createRule('a'),
     by(setRulesActive(['a'], false)),
@@ -70,7 +63,7 @@ test('every event has the actor of its command, and a rule or ruleset has the ac
   expect(rules.get(idOf('a'))?.changed_by).toEqual(actor);
   expect(rulesets.get(idOf('Intent'))?.changed_by).toEqual(actor);
   // A command of an earlier gateway has no actor.
-  expect(given(by(createRule('a')), setRulesActive(['a'], false)).rules.get(idOf('a'))?.changed_by).toBe(
+  expect(configured(by(createRule('a')), setRulesActive(['a'], false)).rules.get(idOf('a'))?.changed_by).toBe(
     undefined,
   );
 });
@@ -79,7 +72,7 @@ describe('a second rule with the same effect', () => {
   const filters = [{ field: 'path', operator: 'contains', value: '/pricing' }] as const;
   const first = createRule('a', { filters: [...filters], label: 'Pricing' });
   const warningsOf = (second: ConfigurationCommand, ...before: ConfigurationCommand[]) =>
-    (when(second, given(first, ...before)) as { result?: { warnings?: unknown[] } }).result?.warnings;
+    (when(second, configured(first, ...before)) as { result?: { warnings?: unknown[] } }).result?.warnings;
 
   test.each([
     ['the same', createRule('b', { filters: [...filters] })],
@@ -107,7 +100,7 @@ describe('a second rule with the same effect', () => {
 
 describe('rulesets', () => {
   test('the answer to a created ruleset has the form that its route declares', () => {
-    const { events, result } = { result: undefined, ...when(createRuleset('Intent'), given()) };
+    const { events, result } = { result: undefined, ...when(createRuleset('Intent'), configured()) };
     expect(events.map(({ type }) => type)).toEqual(['RulesetCreated']);
     expect(routeDeclarations.ruleset.parse(result)).toMatchObject({
       id: idOf('Intent'),
@@ -118,7 +111,7 @@ describe('rulesets', () => {
   });
 
   test('a repeated command changes nothing and gets the same answer', () => {
-    const configuration = given(createRuleset('Intent'));
+    const configuration = configured(createRuleset('Intent'));
     expect(when(createRuleset('Intent'), configuration)).toMatchObject({
       outcome: 'done',
       events: [],
@@ -127,7 +120,7 @@ describe('rulesets', () => {
   });
 
   test('a name that differs only in case from another is refused: 409', () => {
-    const configuration = given(createRuleset('Intent'), createRuleset('Other'));
+    const configuration = configured(createRuleset('Intent'), createRuleset('Other'));
     expect(when(createRuleset('x', { name: 'INTENT' }), configuration)).toMatchObject({
       code: 'duplicate_name',
       status: 409,
@@ -142,7 +135,7 @@ describe('rulesets', () => {
   });
 
   test('an update changes the fields that it names, and makes a new version only if one changes', () => {
-    const configuration = given(createRuleset('Intent'));
+    const configuration = configured(createRuleset('Intent'));
     expect(when(updateRuleset('Intent', { active: false }), configuration)).toMatchObject({
       result: { name: 'Intent', active: false, version: 2 },
     });
@@ -157,7 +150,7 @@ describe('rulesets', () => {
   });
 
   test('the 201st active ruleset is refused: 409; inactive and deleted ones leave room', () => {
-    const configuration = given(
+    const configuration = configured(
       ...Array.from({ length: configurationLimits.rulesets }, (_, index) =>
         createRuleset(`R${String(index)}`),
       ),
@@ -185,9 +178,9 @@ describe('rulesets', () => {
 
 describe('rules', () => {
   test('the first rule that names no ruleset creates the default one; later ones join it', () => {
-    const first = when(createRule('Pricing'), given());
+    const first = when(createRule('Pricing'), configured());
     expect(first.events.map(({ type }) => type)).toEqual(['RulesetCreated', 'RuleCreated']);
-    const configuration = given(createRule('Pricing'));
+    const configuration = configured(createRule('Pricing'));
     expect(configuration.rulesets.get(defaultRulesetIdOf(ouId))).toMatchObject({
       name: 'Default',
       is_default: true,
@@ -200,7 +193,11 @@ describe('rules', () => {
   });
 
   test('the default ruleset gets a name that is not in use', () => {
-    const configuration = given(createRuleset('Default'), createRuleset('default 2'), createRule('Pricing'));
+    const configuration = configured(
+      createRuleset('Default'),
+      createRuleset('default 2'),
+      createRule('Pricing'),
+    );
     expect(configuration.rulesets.get(defaultRulesetIdOf(ouId))?.name).toBe('Default 3');
   });
 
@@ -210,7 +207,7 @@ describe('rules', () => {
       label: 'Saw prices',
       starts_at: '2026-01-01T00:00:00.000Z',
     });
-    const { result } = { result: undefined, ...when(rule, given()) };
+    const { result } = { result: undefined, ...when(rule, configured()) };
     expect(routeDeclarations.rule.parse(result)).toMatchObject({
       id: idOf('Pricing'),
       filter_label: 'path contains "/pricing"',
@@ -221,7 +218,7 @@ describe('rules', () => {
   });
 
   test('a repeated command changes nothing and gets the same answer', () => {
-    expect(when(createRule('Pricing'), given(createRule('Pricing')))).toMatchObject({
+    expect(when(createRule('Pricing'), configured(createRule('Pricing')))).toMatchObject({
       outcome: 'done',
       events: [],
       result: { weight: 10 },
@@ -229,19 +226,19 @@ describe('rules', () => {
   });
 
   test('a ruleset that does not exist is 404; an end that is not after the start is refused', () => {
-    expect(when(createRule('x', { ruleset_id: idOf('nowhere') }), given())).toMatchObject({
+    expect(when(createRule('x', { ruleset_id: idOf('nowhere') }), configured())).toMatchObject({
       code: 'ruleset_not_found',
       status: 404,
     });
     const moment = '2026-01-01T00:00:00.000Z';
-    expect(when(createRule('x', { starts_at: moment, ends_at: moment }), given())).toMatchObject({
+    expect(when(createRule('x', { starts_at: moment, ends_at: moment }), configured())).toMatchObject({
       code: 'invalid_request',
       status: 400,
     });
   });
 
   describe('the 1,001st active rule', () => {
-    const full = given(
+    const full = configured(
       ...Array.from({ length: configurationLimits.rules }, (_, index) => createRule(`r${String(index)}`)),
     );
     const refused = { code: 'limit_reached', status: 409 };
@@ -275,7 +272,7 @@ describe('rules', () => {
       operator: 'in' as const,
       value: Array.from({ length: 100 }, () => 'x'.repeat(1_000)),
     };
-    const configuration = given(
+    const configuration = configured(
       ...Array.from({ length: 50 }, (_, index) => createRule(`r${String(index)}`, { filters: [filter] })),
     );
     const large = createRule('large', { filters: Array.from({ length: 10 }, () => filter) });
@@ -285,7 +282,7 @@ describe('rules', () => {
 });
 
 describe('activating many rules', () => {
-  const three = () => given(createRule('a'), createRule('b'), createRule('c', { active: false }));
+  const three = () => configured(createRule('a'), createRule('b'), createRule('c', { active: false }));
 
   test('all listed rules get the value, in one event; repeated ids count once', () => {
     const done = when(setRulesActive(['a', 'b', 'a', 'c'], false), three());

@@ -79,7 +79,7 @@ export function ruleNotFoundMessage(configuration: ScoringConfiguration, ruleId:
 }
 
 /** The refusal of a repeated creation: an id that was deleted does not come back. */
-export function alreadyDeleted(what: 'rule' | 'ruleset' | 'decay rule'): Refusal {
+export function alreadyDeleted(what: 'rule' | 'ruleset' | 'decay rule' | 'challenger'): Refusal {
   return {
     outcome: 'rejected',
     code: 'already_deleted',

@@ -8,12 +8,7 @@ import {
   type JsonValue,
   type RecordDeclaration,
 } from '@lead-scoring/contracts';
-import {
-  emptyConfiguration,
-  evolveConfiguration,
-  pointsByRuleset,
-  type ScoringConfiguration,
-} from '@lead-scoring/scoring-domain';
+import { emptyConfiguration, pointsByRuleset, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
 import { compileConditionRules, matchingRules } from '../condition-rules/rules-model.js';
 import { testConditionRules } from '../condition-rules/tests-model.js';
@@ -29,6 +24,7 @@ import {
   updateRule,
   updateRuleset,
 } from '../testing/builders.js';
+import { configuredFrom } from '../testing/configured.js';
 import {
   createDealRule,
   forgetDealLead,
@@ -45,18 +41,7 @@ import { mentionsIn, nameDeals } from './mention-model.js';
 import { dealEvents, type DealCommand, type DealEvent } from './messages.js';
 import { conditionFieldsOf, type Deal } from './state.js';
 
-function configured(
-  configuration: ScoringConfiguration,
-  ...commands: ConfigurationCommand[]
-): ScoringConfiguration {
-  return commands.reduce((state, command) => {
-    const decision = decideConfiguration(command, state);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, state);
-  }, configuration);
-}
-
-const start = configured(
+const start = configuredFrom(
   emptyConfiguration(ouId),
   createRuleset('Deals', { score_type: 'deal' }),
   createDealRule('won', isWon, { weight: 50, label: 'Won deal' }),
@@ -229,7 +214,7 @@ describe('the points of a deal', () => {
     const before = lived([recordDeal('D-1', [stage('won'), amount(20_000)])]).deal;
     const again = [recordDeal('D-1', [])];
     expect(lived(again, start, before).log).toEqual([]);
-    const changed = configured(
+    const changed = configuredFrom(
       start,
       updateRule('won', { weight: 70 }),
       updateRuleset('Deals', { max_score: 90 }),
@@ -247,17 +232,17 @@ describe('the points of a deal', () => {
         },
       },
     ]);
-    const deleted = lived(again, configured(changed, deleteRule('won')), after.deal);
+    const deleted = lived(again, configuredFrom(changed, deleteRule('won')), after.deal);
     expect(deleted.log).toMatchObject([{ payload: { score: 30 } }]);
-    const off = lived(again, configured(start, updateRuleset('Deals', { active: false })), before);
+    const off = lived(again, configuredFrom(start, updateRuleset('Deals', { active: false })), before);
     expect(off.log).toMatchObject([{ payload: { score: 0, adjustments: [{ matched: 1 }, { matched: 1 }] } }]);
   });
 
   test('are explained by the rules that give them, in the words of their versions', () => {
-    const configuration = configured(start, updateRuleset('Deals', { max_score: 60 }));
+    const configuration = configuredFrom(start, updateRuleset('Deals', { max_score: 60 }));
     const { deal } = lived([recordDeal('D-1', [stage('won'), amount(20_000)])], configuration);
     if (!deal) throw new Error('there is a deal');
-    const now = configured(
+    const now = configuredFrom(
       configuration,
       updateRule('won', { conditions: isLarge, label: 'Big' }),
       deleteRule('large'),
@@ -373,7 +358,7 @@ describe('over random histories', () => {
     let deal: Deal | null = null;
     const log: DealEvent[] = [];
     for (const { changes, commands } of parts) {
-      configuration = configured(configuration, ...changes);
+      configuration = configuredFrom(configuration, ...changes);
       const part = lived(commands, configuration, deal);
       deal = part.deal;
       log.push(...part.log);
@@ -470,7 +455,7 @@ describe('a deal rule', () => {
       events: [{ type: 'DealRuleUpdated', payload: { version: 2, weight: 5 } }],
     });
     expect(decide(createDealRule('won', isWon))).toEqual({ outcome: 'done', events: [] });
-    const gone = configured(start, deleteRule('won'));
+    const gone = configuredFrom(start, deleteRule('won'));
     expect(gone.deals?.rules.has(idOf('won'))).toBe(false);
     expect(decide(createDealRule('won', isWon), gone)).toMatchObject({ code: 'already_deleted' });
   });
@@ -490,7 +475,7 @@ describe('a deal rule', () => {
   });
 
   test('moves to deal rulesets only: 400', () => {
-    const profile = configured(start, createRuleset('Fit', { score_type: 'profile' }));
+    const profile = configuredFrom(start, createRuleset('Fit', { score_type: 'profile' }));
     expect(decide(updateRule('won', { ruleset_id: idOf('Fit') }), profile)).toMatchObject({
       code: 'invalid_request',
       errors: [{ path: 'body.ruleset_id' }],

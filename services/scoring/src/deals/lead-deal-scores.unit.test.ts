@@ -1,16 +1,9 @@
 // The deal scores of leads as pure functions: the commands of deals to their leads, the decisions of the leads, and their explanations.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
-import {
-  emptyConfiguration,
-  evolveConfiguration,
-  explainDeals,
-  type ScoringConfiguration,
-} from '@lead-scoring/scoring-domain';
+import { emptyConfiguration, explainDeals } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
 import { compileConditionRules } from '../condition-rules/rules-model.js';
-import { decideConfiguration } from '../configuration/decide.js';
-import type { ConfigurationCommand } from '../configuration/messages.js';
 import { toLead, toLeadDocument } from '../leads/documents.js';
 import { foldAdjusted } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
@@ -19,6 +12,7 @@ import type { Lead } from '../leads/state.js';
 import { decideLeads } from '../scores/decide.js';
 import { causedEvents } from '../testing/caused-events.js';
 import { at, createRuleset, deleted, idOf, ouId, updateRule, updateRuleset } from '../testing/builders.js';
+import { configuredFrom } from '../testing/configured.js';
 import { createDealRule, isLarge, isWon, keyOf, naming } from '../testing/deal-builders.js';
 import { viewRules } from '../testing/view-rules.js';
 import { withDeals } from './decide-batch.js';
@@ -30,15 +24,7 @@ import type { DealCommand } from './messages.js';
 import type { Deal } from './state.js';
 import { commandsOfDecision, sentPointsOf } from './deal-score-commands.js';
 
-function configured(before: ScoringConfiguration, ...commands: ConfigurationCommand[]): ScoringConfiguration {
-  return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, configuration);
-  }, before);
-}
-
-const start = configured(
+const start = configuredFrom(
   emptyConfiguration(ouId),
   createRuleset('Deals', { score_type: 'deal' }),
   createDealRule('won', isWon, { weight: 50, label: 'Won deal' }),
@@ -46,18 +32,18 @@ const start = configured(
 );
 const configurations = [
   start,
-  configured(start, updateRule('won', { weight: 70 })),
-  configured(start, updateRuleset('Deals', { max_score: 60 })),
-  configured(start, updateRule('large', { active: false })),
+  configuredFrom(start, updateRule('won', { weight: 70 })),
+  configuredFrom(start, updateRuleset('Deals', { max_score: 60 })),
+  configuredFrom(start, updateRule('large', { active: false })),
   // The limit holds all points of the second rule that a deal meets: its score stays.
-  configured(start, updateRuleset('Deals', { max_score: 50 })),
+  configuredFrom(start, updateRuleset('Deals', { max_score: 50 })),
   // The two rules take from each other what they give.
-  configured(start, updateRule('large', { weight: -50 })),
+  configuredFrom(start, updateRule('large', { weight: -50 })),
 ];
 /** With more rules that a deal meets than a lead is sent reasons. */
 const manyRules = Array.from({ length: 60 }, (_, nth) =>
   createDealRule(`rule ${String(nth)}`, isWon, { weight: 1 }),
-).reduce((configuration, rule) => configured(configuration, rule), start);
+).reduce((configuration, rule) => configuredFrom(configuration, rule), start);
 
 type Happened = records.EventsIngested | records.LeadDeleted;
 type ToLead = records.RecordDealScore;

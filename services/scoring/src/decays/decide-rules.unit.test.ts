@@ -3,8 +3,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { maximumDecays, records } from '@lead-scoring/contracts';
 import {
-  emptyConfiguration,
-  evolveConfiguration,
   packConfiguration,
   periodsOf,
   unpackConfiguration,
@@ -13,19 +11,12 @@ import {
 import { decideConfiguration, resultOf } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import { at, createRuleset, deleteRuleset, idOf, ouId } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 import { createDecay, deleteDecay, updateDecay } from '../testing/decay-builders.js';
 import { walksOf } from './walks.js';
 
 const later = '2026-02-01T12:00:00.000Z';
 const latest = '2026-03-01T12:00:00.000Z';
-
-function after(...commands: ConfigurationCommand[]): ScoringConfiguration {
-  return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, configuration);
-  }, emptyConfiguration(ouId));
-}
 
 const decide = (configuration: ScoringConfiguration, command: ConfigurationCommand) =>
   decideConfiguration(command, configuration);
@@ -38,7 +29,7 @@ const actor = { kind: 'token', id: idOf('token'), name: 'Ada' } as const;
 describe('a decay rule', () => {
   test('is created with its defaults and its actor, and answered as it is', () => {
     const command = createDecay('Quiet', { actor });
-    const decision = decide(after(), command);
+    const decision = decide(configured(), command);
     const payload = {
       ou_id: ouId,
       decay_id: idOf('Quiet'),
@@ -54,7 +45,7 @@ describe('a decay rule', () => {
     };
     expect(decision).toEqual({ outcome: 'done', events: [{ type: 'DecayCreated', payload }] });
     expect(records.decayCreated.schema.safeParse(payload).error).toBeUndefined();
-    expect(resultOf(command, after(command))).toEqual({
+    expect(resultOf(command, configured(command))).toEqual({
       id: idOf('Quiet'),
       name: 'Quiet',
       mode: 'inactivity_points',
@@ -71,11 +62,11 @@ describe('a decay rule', () => {
   });
 
   test('that is made again by the same command is no event; after its deletion the command is refused', () => {
-    expect(decide(after(createDecay('Quiet')), createDecay('Quiet'))).toEqual({
+    expect(decide(configured(createDecay('Quiet')), createDecay('Quiet'))).toEqual({
       outcome: 'done',
       events: [],
     });
-    const deleted = after(
+    const deleted = configured(
       createDecay('Quiet', { active: false }),
       deleteDecay('Quiet', { requested_at: later }),
     );
@@ -85,37 +76,37 @@ describe('a decay rule', () => {
   test('a half-life ticks daily where it names no interval; others have to name one', () => {
     const { payload } = createDecay('Half', { mode: 'half_life', half_life_days: 30 });
     delete payload.interval_days;
-    expect(decide(after(), { type: 'CreateDecay', payload })).toMatchObject({
+    expect(decide(configured(), { type: 'CreateDecay', payload })).toMatchObject({
       events: [{ payload: { interval_days: 1, half_life_days: 30 } }],
     });
     const { payload: points } = createDecay('Quiet');
     delete points.interval_days;
-    expect(rejection(after(), { type: 'CreateDecay', payload: points })).toEqual([
+    expect(rejection(configured(), { type: 'CreateDecay', payload: points })).toEqual([
       'invalid_request',
       'body.interval_days',
     ]);
   });
 
   test('has the amount of its mode and no other', () => {
-    expect(rejection(after(), createDecay('None', { mode: 'percent_interval' }))).toEqual([
+    expect(rejection(configured(), createDecay('None', { mode: 'percent_interval' }))).toEqual([
       'invalid_request',
       'body.percent',
     ]);
-    expect(rejection(after(), createDecay('Two', { percent: 10 }))).toEqual([
+    expect(rejection(configured(), createDecay('Two', { percent: 10 }))).toEqual([
       'invalid_request',
       'body.percent',
     ]);
   });
 
   test('names a ruleset of engagement', () => {
-    const fit = after(createRuleset('Fit', { score_type: 'profile' }), createRuleset('Web'));
+    const fit = configured(createRuleset('Fit', { score_type: 'profile' }), createRuleset('Web'));
     expect(rejection(fit, createDecay('Quiet', { ruleset_id: idOf('Fit') }))[1]).toBe('body.ruleset_id');
     expect(rejection(fit, createDecay('Quiet', { ruleset_id: idOf('Unknown') }))[0]).toBe(
       'ruleset_not_found',
     );
-    const web = after(createRuleset('Web'), createDecay('Quiet', { ruleset_id: idOf('Web') }));
+    const web = configured(createRuleset('Web'), createDecay('Quiet', { ruleset_id: idOf('Web') }));
     expect(rejection(web, deleteRuleset('Web'))[0]).toBe('ruleset_not_empty');
-    const whole = after(
+    const whole = configured(
       createRuleset('Web'),
       createDecay('Quiet', { ruleset_id: idOf('Web') }),
       updateDecay('Quiet', { ruleset_id: null }),
@@ -125,11 +116,11 @@ describe('a decay rule', () => {
   });
 
   test('has a name of its own, and there are at most 20', () => {
-    expect(rejection(after(createDecay('Quiet')), createDecay('Other', { name: 'QUIET' }))).toEqual([
+    expect(rejection(configured(createDecay('Quiet')), createDecay('Other', { name: 'QUIET' }))).toEqual([
       'duplicate_name',
       'body.name',
     ]);
-    const many = after(
+    const many = configured(
       ...Array.from({ length: maximumDecays }, (_, index) => createDecay(`Rule ${String(index)}`)),
     );
     expect(rejection(many, createDecay('One more'))[0]).toBe('limit_reached');
@@ -137,19 +128,21 @@ describe('a decay rule', () => {
   });
 
   test('that does not exist is neither changed nor deleted', () => {
-    expect(rejection(after(), updateDecay('Quiet', { name: 'Other' }))[0]).toBe('decay_not_found');
-    expect(rejection(after(), deleteDecay('Quiet'))[0]).toBe('decay_not_found');
+    expect(rejection(configured(), updateDecay('Quiet', { name: 'Other' }))[0]).toBe('decay_not_found');
+    expect(rejection(configured(), deleteDecay('Quiet'))[0]).toBe('decay_not_found');
   });
 
   test('a change to what it is already is no event', () => {
-    expect(decide(after(createDecay('Quiet')), updateDecay('Quiet', { points: -5, active: true }))).toEqual({
+    expect(
+      decide(configured(createDecay('Quiet')), updateDecay('Quiet', { points: -5, active: true })),
+    ).toEqual({
       outcome: 'done',
       events: [],
     });
   });
 
   test('another mode drops the amount of the mode before, and needs its own', () => {
-    const known = after(createDecay('Quiet'));
+    const known = configured(createDecay('Quiet'));
     expect(rejection(known, updateDecay('Quiet', { mode: 'percent_interval' }))[1]).toBe('body.percent');
     const [event] = (
       decide(known, updateDecay('Quiet', { mode: 'percent_interval', percent: 5 })) as {
@@ -169,7 +162,7 @@ describe('periods', () => {
   ];
 
   test('a change counts for later ticks, and those of before keep their settings', () => {
-    const { decays } = after(...changed.slice(0, 2));
+    const { decays } = configured(...changed.slice(0, 2));
     expect(decays && periodsOf(decays)).toMatchObject([
       { points: -5, rule_version: 1, since: at, until: later },
       { points: -8, rule_version: 2, since: later },
@@ -177,9 +170,9 @@ describe('periods', () => {
   });
 
   test('a pause ends them, and a resumption begins a new one', () => {
-    const paused = after(...changed);
+    const paused = configured(...changed);
     expect(paused.decays && periodsOf(paused.decays).at(-1)).toMatchObject({ points: -8, until: latest });
-    const resumed = after(
+    const resumed = configured(
       ...changed,
       updateDecay('Quiet', { active: true, requested_at: '2026-04-01T00:00:00.000Z' }),
     );
@@ -189,9 +182,9 @@ describe('periods', () => {
   });
 
   test('another name changes no ticks, and needs no walk over the leads', () => {
-    const known = after(createDecay('Quiet'));
+    const known = configured(createDecay('Quiet'));
     const rename = updateDecay('Quiet', { name: 'Still', requested_at: later });
-    const renamed = after(createDecay('Quiet'), rename);
+    const renamed = configured(createDecay('Quiet'), rename);
     expect(renamed.decays?.rules.get(idOf('Quiet'))).toMatchObject({
       name: 'Still',
       counts_from: at,
@@ -204,8 +197,12 @@ describe('periods', () => {
   const tenMinutesAfter = (moment: string) => new Date(Date.parse(moment) + 600_000).toISOString();
 
   test('every other change walks over the leads of each partition', () => {
-    const decision = decide(after(createDecay('Quiet')), deleteDecay('Quiet', { requested_at: later }));
-    const walks = walksOf(after(createDecay('Quiet')), decision.outcome === 'done' ? decision.events : [], 3);
+    const decision = decide(configured(createDecay('Quiet')), deleteDecay('Quiet', { requested_at: later }));
+    const walks = walksOf(
+      configured(createDecay('Quiet')),
+      decision.outcome === 'done' ? decision.events : [],
+      3,
+    );
     expect(walks.map(({ partition, payload }) => [partition, payload])).toEqual(
       [0, 1, 2].map((partition) => [
         partition,
@@ -215,7 +212,7 @@ describe('periods', () => {
   });
 
   test('are stored with the configuration', () => {
-    const configuration = after(...changed);
+    const configuration = configured(...changed);
     const { ou_id, version } = configuration;
     expect(unpackConfiguration({ ou_id, version }, packConfiguration(configuration))).toEqual(configuration);
   });

@@ -1,8 +1,6 @@
 // Given leads of an OU with decay rules, when ticks are due, events come or scores are reset, then each tick is a decision of its own.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
-import { emptyConfiguration, evolveConfiguration } from '@lead-scoring/scoring-domain';
-import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import { adjustedLead } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
@@ -23,20 +21,13 @@ import {
   resetScores,
   setLevels,
 } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 import { createDecay } from '../testing/decay-builders.js';
 import { decideTicks } from './decide-ticks.js';
 
 const on = (day: number) => new Date(Date.UTC(2026, 0, 1 + day, 12)).toISOString();
 
-function rulesOf(...commands: ConfigurationCommand[]): CompiledRules {
-  return compileRules(
-    commands.reduce((configuration, command) => {
-      const decision = decideConfiguration(command, configuration);
-      if (decision.outcome === 'rejected') throw new Error(decision.message);
-      return decision.events.reduce(evolveConfiguration, configuration);
-    }, emptyConfiguration(ouId)),
-  );
-}
+const rulesOf = (...commands: ConfigurationCommand[]): CompiledRules => compileRules(configured(...commands));
 
 const view = createRule('view', { weight: 20 });
 const rules = rulesOf(view, createDecay('Weekly', { requested_at: on(0) }));
@@ -131,7 +122,7 @@ describe('events', () => {
 
   test('of an imported history fade from now on', () => {
     const [decision] = decide([viewed(-365, 0, { received_at: on(0) })], null);
-    const due = (decision?.payload as records.LeadScored).decay_due_at ?? '';
+    const due = (decision?.payload as records.LeadScored | undefined)?.decay_due_at ?? '';
     expect(due > on(0) && due <= on(7)).toBe(true);
   });
 

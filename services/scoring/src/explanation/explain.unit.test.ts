@@ -2,8 +2,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { routeDeclarations } from '@lead-scoring/contracts';
 import {
-  emptyConfiguration,
-  evolveConfiguration,
   type ExplainedDecision,
   explainScore,
   momentOfNow,
@@ -13,29 +11,13 @@ import {
   withRules,
 } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import { decideConfiguration } from '../configuration/decide.js';
-import type { ConfigurationCommand } from '../configuration/messages.js';
 import { decideScore } from '../scores/decide.js';
 import { compileRules } from '../scores/rule-model.js';
-import {
-  createRule,
-  createRuleset,
-  idOf,
-  ingested,
-  ouId,
-  setLevels,
-  setRulesActive,
-} from '../testing/builders.js';
-
-const configuration = (...commands: ConfigurationCommand[]) =>
-  commands.reduce((state, command) => {
-    const decision = decideConfiguration(command, state);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, state);
-  }, emptyConfiguration(ouId));
+import { createRule, createRuleset, idOf, ingested, setLevels, setRulesActive } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 
 const weights: Record<string, number> = { pricing: 15, careers: -20, open: 1 };
-const rules = configuration(
+const rules = configured(
   createRuleset('Intent'),
   ...Object.entries(weights).map(([name, weight]) =>
     createRule(name, {
@@ -218,7 +200,7 @@ describe('an explanation', () => {
   });
 
   test('shows the weights of the rules that were active then', () => {
-    const off = configuration(
+    const off = configured(
       createRule('a', { weight: 3 }),
       createRule('b', { weight: 4 }),
       setRulesActive(['a'], false),
@@ -227,7 +209,7 @@ describe('an explanation', () => {
   });
 
   test('names the level of the score then, by the given levels', () => {
-    const then = configuration(
+    const then = configured(
       setLevels([
         ['Cold', null, 9],
         ['Warm', 10, null],
@@ -239,7 +221,7 @@ describe('an explanation', () => {
   });
 
   test('has no level in its public form, which has no field for it', () => {
-    const then = configuration(setLevels([['Any', null, null]]));
+    const then = configured(setLevels([['Any', null, null]]));
     const shown = publicExplanation(explained(decisions, hour(1), 1, then));
     expect(routeDeclarations.publicScoreExplanation.safeParse(shown).error).toBeUndefined();
     expect(JSON.stringify(shown)).not.toContain('Any');

@@ -1,5 +1,5 @@
 // The past of a lead's score by hour or day: as numbers, and as a picture.
-import { pictureHeaders, renderScoreHistory } from '@lead-scoring/charts';
+import { renderScoreHistory } from '@lead-scoring/charts';
 import { routes, type LeadScoreType, type routeDeclarations } from '@lead-scoring/contracts';
 import {
   changesOfConditions,
@@ -8,10 +8,11 @@ import {
   momentOfNow,
   type ScoreChange,
 } from '@lead-scoring/scoring-domain';
-import { bindQuery, RenderedAnswer, type BoundQuery, type QueryInput } from '@lead-scoring/service';
+import { bindQuery, type BoundQuery, type QueryInput } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
 import { configurationAt } from '../configuration-changes/documents.js';
 import { leadOfKey } from '../keys.js';
+import { pngAnswer, svgAnswer, type PictureDependencies } from '../pictures.js';
 import { findExplainedLead, type ExplainedLead } from './explained-lead.js';
 import type { ExplanationDependencies } from './queries.js';
 
@@ -22,24 +23,38 @@ const kinds: Record<LeadScoreType, string> = {
   deal: 'Deal score',
 };
 
-export function historyQueries(dependencies: ExplanationDependencies): BoundQuery[] {
+type HistoryDependencies = ExplanationDependencies & PictureDependencies;
+
+export function historyQueries(dependencies: HistoryDependencies): BoundQuery[] {
   return [
-    bindQuery(routes.getScoreHistory, (input) => readHistory(dependencies, input)),
-    bindQuery(routes.drawScoreHistory, async (input) => {
+    bindQuery(routes.getScoreHistory, async (input) => {
       const history = await readHistory(dependencies, input);
-      const drawn = { ...history, kind: kinds[history.score_type] };
-      return new RenderedAnswer(
-        'image/svg+xml; charset=utf-8',
-        renderScoreHistory(drawn, input.query.width),
-        {
-          headers: pictureHeaders,
-        },
-      );
+      switch (input.context.preferred(['application/json', 'image/svg+xml', 'image/png'])) {
+        case 'image/svg+xml':
+          return svgAnswer(drawn(history, input));
+        case 'image/png':
+          return pngAnswer(drawn(history, input), dependencies);
+        default:
+          return history;
+      }
     }),
+    bindQuery(routes.drawScoreHistory, async (input) =>
+      svgAnswer(drawn(await readHistory(dependencies, input), input)),
+    ),
+    bindQuery(routes.paintScoreHistory, async (input) =>
+      pngAnswer(drawn(await readHistory(dependencies, input), input), dependencies),
+    ),
   ];
 }
 
-/** What both routes take. */
+function drawn(
+  history: routeDeclarations.ScoreHistory,
+  { query: { width } }: Pick<HistoryInput, 'query'>,
+): string {
+  return renderScoreHistory({ ...history, kind: kinds[history.score_type] }, width);
+}
+
+/** What the routes take. */
 type HistoryInput = Pick<QueryInput<typeof routes.getScoreHistory>, 'params' | 'query' | 'context'>;
 
 /** @throws ProblemError 404 `lead_not_found` */

@@ -129,7 +129,7 @@ describe('GET /lead/{leadID}/score-history', () => {
 
   test('of another OU, of no lead, and of a lead that was deleted is 404', async () => {
     await rig.score([ingested('gone', [{}]), deleted('gone')]);
-    for (const suffix of ['', '.svg']) {
+    for (const suffix of ['', '.svg', '.png']) {
       const path = `${lead}/score-history${suffix}`;
       expect(await rig.get(path, { ou: otherOuId })).toMatchObject({
         status: 404,
@@ -148,7 +148,7 @@ describe('GET /lead/{leadID}/score-history', () => {
     'known_at=2999-01-01',
     'page=1',
   ])('refuses %s', async (query) => {
-    for (const suffix of ['', '.svg'])
+    for (const suffix of ['', '.svg', '.png'])
       expect(await rig.get(`${lead}/score-history${suffix}?${query}`)).toMatchObject({
         status: 400,
         body: { code: 'invalid_request' },
@@ -157,7 +157,7 @@ describe('GET /lead/{leadID}/score-history', () => {
 
   test('waits for a position, and answers 503 when it is not reached in time', async () => {
     const positions = [{ partition: 0, offset: 1_000_000_000n }];
-    for (const suffix of ['', '.svg'])
+    for (const suffix of ['', '.svg', '.png'])
       expect((await rig.get(`${lead}/score-history${suffix}`, { positions })).status).toBe(503);
   });
 });
@@ -184,8 +184,28 @@ describe('GET /lead/{leadID}/score-history.svg', () => {
     expect(text).toContain(`>${title} of `);
   });
 
+  test('is a PNG of twice the width as .png, and each of both where Accept prefers it', async () => {
+    const asked = (path: string, accept: string) =>
+      rig.get(`${lead}/score-history${path}?${march}&width=480`, { headers: { accept } });
+    const types = await Promise.all(
+      [
+        asked('.png', '*/*'),
+        asked('', 'image/png'),
+        asked('', 'image/svg+xml'),
+        asked('', 'application/json'),
+        asked('', '*/*'),
+      ].map(async (answer) => {
+        const { status, headers, text } = await answer;
+        expect(status).toBe(200);
+        return [headers.get('content-type'), text.slice(0, 4)];
+      }),
+    );
+    const png = ['image/png', expect.stringContaining('PNG')];
+    const json = ['application/json; charset=utf-8', expect.stringContaining('{')];
+    expect(types).toEqual([png, png, ['image/svg+xml; charset=utf-8', '<svg'], json, json]);
+  }, 60_000);
+
   test('is refused with a width that no picture has', async () => {
     expect((await rig.get(`${lead}/score-history.svg?width=10`)).status).toBe(400);
-    expect((await rig.get(`${lead}/score-history?width=480`)).status).toBe(400);
   });
 });

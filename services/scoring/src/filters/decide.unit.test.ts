@@ -1,26 +1,15 @@
 // Given a configuration, when a command on a filter comes, then the filter changes, or the command is refused with a reason.
 import { describe, expect, test } from '@jest/globals';
 import { problemTypeOf, records, routes, type LeadFilterGroup } from '@lead-scoring/contracts';
-import {
-  emptyConfiguration,
-  evolveConfiguration,
-  type ScoringConfiguration,
-} from '@lead-scoring/scoring-domain';
+import { evolveConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { filterArbitrary } from '@lead-scoring/scoring-domain/testing/filters';
 import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import { decideConfiguration, resultOf } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import { createRuleset, idOf, ouId, setLevels } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 import { createFilter, deleteFilter, updateFilter } from '../testing/filter-builders.js';
-
-function given(...commands: ConfigurationCommand[]): ScoringConfiguration {
-  return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, configuration);
-  }, emptyConfiguration(ouId));
-}
 
 function when(command: ConfigurationCommand, configuration: ScoringConfiguration) {
   const decision = decideConfiguration(command, configuration);
@@ -35,7 +24,7 @@ const hot: LeadFilterGroup = { all: [{ field: 'level', operator: 'equals', value
 describe('creating a filter', () => {
   test('answers with the filter and its sentence, in the form of the route', () => {
     const actor = { kind: 'token', id: 'ada' } as const;
-    const { result } = when(createFilter('Big', { actor }), given()) as { result: unknown };
+    const { result } = when(createFilter('Big', { actor }), configured()) as { result: unknown };
     expect(routes.createFilter.responses[201].schema.parse(result)).toMatchObject({
       id: idOf('Big'),
       name: 'Big',
@@ -46,14 +35,14 @@ describe('creating a filter', () => {
   });
 
   test('the same command again changes nothing', () => {
-    expect(when(createFilter('Big'), given(createFilter('Big')))).toMatchObject({
+    expect(when(createFilter('Big'), configured(createFilter('Big')))).toMatchObject({
       outcome: 'done',
       events: [],
     });
   });
 
   test('is refused for a name that is taken, whatever its case', () => {
-    expect(when(createFilter('BIG'), given(createFilter('Big')))).toMatchObject({
+    expect(when(createFilter('BIG'), configured(createFilter('Big')))).toMatchObject({
       status: 409,
       code: 'duplicate_name',
       errors: [{ path: 'body.name' }],
@@ -62,7 +51,7 @@ describe('creating a filter', () => {
 
   test('is refused for a level or ruleset that is not there', () => {
     expect(
-      when(createFilter('Hot', { conditions: hot }), given(setLevels([['Warm', 1, null]]))),
+      when(createFilter('Hot', { conditions: hot }), configured(setLevels([['Warm', 1, null]]))),
     ).toMatchObject({
       status: 404,
       code: 'level_not_found',
@@ -72,18 +61,18 @@ describe('creating a filter', () => {
     const conditions: LeadFilterGroup = {
       any: [{ field: 'ruleset_score', ruleset_id: idOf('Intent'), operator: 'gte', value: 1 }],
     };
-    expect(when(createFilter('Intent', { conditions }), given())).toMatchObject({
+    expect(when(createFilter('Intent', { conditions }), configured())).toMatchObject({
       status: 404,
       code: 'ruleset_not_found',
     });
-    expect(when(createFilter('f', { conditions }), given(createRuleset('Intent'))).outcome).toBe('done');
+    expect(when(createFilter('f', { conditions }), configured(createRuleset('Intent'))).outcome).toBe('done');
   });
 
   test('is refused for a profile level or a cell that is not there', () => {
     const fit: LeadFilterGroup = { all: [{ field: 'profile_level', operator: 'in', value: ['Good fit'] }] };
     // A level of engagement scores is no profile level.
     expect(
-      when(createFilter('Fit', { conditions: fit }), given(setLevels([['Good fit', 1, null]]))),
+      when(createFilter('Fit', { conditions: fit }), configured(setLevels([['Good fit', 1, null]]))),
     ).toMatchObject({
       status: 404,
       code: 'level_not_found',
@@ -99,9 +88,9 @@ describe('creating a filter', () => {
       type: 'SetProfileLevels',
       payload: setLevels([['good FIT', 1, null]]).payload,
     };
-    expect(when(createFilter('Fit', { conditions: fit }), given(profileLevels)).outcome).toBe('done');
+    expect(when(createFilter('Fit', { conditions: fit }), configured(profileLevels)).outcome).toBe('done');
     const cell: LeadFilterGroup = { all: [{ field: 'grid', operator: 'equals', value: 'A1' }] };
-    expect(when(createFilter('A1', { conditions: cell }), given())).toMatchObject({
+    expect(when(createFilter('A1', { conditions: cell }), configured())).toMatchObject({
       status: 404,
       code: 'grid_not_found',
       errors: [{ path: 'body.conditions.all[0].value' }],
@@ -111,7 +100,9 @@ describe('creating a filter', () => {
       type: 'SetScoringGrid',
       payload: { ou_id: ouId, grid, requested_at: '2026-01-01T00:00:00.000Z' },
     };
-    const { result } = when(createFilter('A1', { conditions: cell }), given(setGrid)) as { result: unknown };
+    const { result } = when(createFilter('A1', { conditions: cell }), configured(setGrid)) as {
+      result: unknown;
+    };
     expect(result).toMatchObject({ filter_label: 'grid cell is "A1"' });
   });
 
@@ -119,12 +110,15 @@ describe('creating a filter', () => {
     const many = Array.from({ length: records.maximumFilters }, (_, index) =>
       createFilter(`f${String(index)}`),
     );
-    expect(when(createFilter('more'), given(...many))).toMatchObject({ status: 409, code: 'limit_reached' });
+    expect(when(createFilter('more'), configured(...many))).toMatchObject({
+      status: 409,
+      code: 'limit_reached',
+    });
     const conditions: LeadFilterGroup = {
       all: [{ field: 'title', operator: 'in', value: Array.from({ length: 95 }, () => 'x'.repeat(190)) }],
     };
     const long = Array.from({ length: 54 }, (_, index) => createFilter(`f${String(index)}`, { conditions }));
-    expect(when(createFilter('more', { conditions }), given(...long))).toMatchObject({
+    expect(when(createFilter('more', { conditions }), configured(...long))).toMatchObject({
       status: 409,
       code: 'limit_reached',
       message: 'The filters of an organizational unit may take 1 MB in all. Use shorter lists of values.',
@@ -134,7 +128,7 @@ describe('creating a filter', () => {
 
 describe('changing a filter', () => {
   test('makes a new version; what it has already makes none', () => {
-    const before = given(createFilter('Big'));
+    const before = configured(createFilter('Big'));
     expect(when(updateFilter('Big', { name: 'Bigger' }), before)).toMatchObject({
       events: [{ type: 'FilterUpdated', payload: { name: 'Bigger', version: 2 } }],
     });
@@ -142,7 +136,7 @@ describe('changing a filter', () => {
   });
 
   test('may rename one whose level is gone, and not give it conditions on a level that is not there', () => {
-    const before = given(
+    const before = configured(
       setLevels([['Hot', 50, null]]),
       createFilter('f', { conditions: hot }),
       setLevels([]),
@@ -153,7 +147,7 @@ describe('changing a filter', () => {
   });
 
   test('is refused for the name of another, and for a filter that is not there', () => {
-    const before = given(createFilter('Big'), createFilter('Small'));
+    const before = configured(createFilter('Big'), createFilter('Small'));
     expect(when(updateFilter('Big', { name: 'small' }), before)).toMatchObject({ code: 'duplicate_name' });
     expect(when(updateFilter('Big', { name: 'big' }), before).outcome).toBe('done');
     expect(when(updateFilter('none', { name: 'x' }), before)).toMatchObject({
@@ -164,7 +158,7 @@ describe('changing a filter', () => {
 });
 
 test('deleting a filter frees its name; a filter that is not there is 404', () => {
-  const before = given(createFilter('Big'), deleteFilter('Big'));
+  const before = configured(createFilter('Big'), deleteFilter('Big'));
   expect(before.filters.size).toBe(0);
   expect(when(deleteFilter('Big'), before)).toMatchObject({ status: 404, code: 'filter_not_found' });
   expect(when(createFilter('Big', { filter_id: idOf('other') }), before).outcome).toBe('done');
@@ -183,7 +177,7 @@ const command = fc
 test('each command that is taken is taken again without an event, and names stay unique', () => {
   fc.assert(
     fc.property(fc.array(command, { maxLength: 20 }), (commands) => {
-      let configuration = given(
+      let configuration = configured(
         createRuleset('Intent'),
         createRuleset('Fit'),
         setLevels([['Hot', 60, null]]),

@@ -2,6 +2,7 @@
 import { jobs, type JobsCapability, type StepErrorListener } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { accountBackfill } from '../accounts/backfill-job.js';
+import { levelBackfill } from '../levels/backfill-job.js';
 import { rescoring, type RescoringDependencies } from '../rescoring/job.js';
 import { suggestion } from '../suggestions/job.js';
 import { whatIf } from '../what-if/job.js';
@@ -14,7 +15,7 @@ export function scoringJobs({
   onStepError,
   ...dependencies
 }: ScoringJobsDependencies): JobsCapability<
-  'StartWhatIf' | 'StartSuggestion' | 'StartRescoring' | 'StartAccountBackfill'
+  'StartWhatIf' | 'StartSuggestion' | 'StartRescoring' | 'StartAccountBackfill' | 'StartLevelBackfill'
 > {
   return jobs({
     service: 'scoring',
@@ -24,6 +25,7 @@ export function scoringJobs({
       suggestion(dependencies),
       rescoring(dependencies),
       accountBackfill(dependencies),
+      levelBackfill(dependencies),
     ],
     writer: dependencies.writer,
     onStepError,

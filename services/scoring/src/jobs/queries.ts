@@ -1,15 +1,16 @@
-// The queries on jobs of the scoring service: a completed what-if, suggestion, rescoring or backfill of accounts has its result.
+// The queries on jobs of the scoring service: a completed what-if, suggestion, rescoring, or backfill of accounts or levels has its result.
 import { findJob, findListedJobs, jobAnswer, jobNotFound, type Job } from '@lead-scoring/capability';
 import { jobNamed, routes, type records, type routeDeclarations } from '@lead-scoring/contracts';
-import { findByIds, type ReadModel } from '@lead-scoring/read-model';
+import type { ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, problem, type BoundQuery } from '@lead-scoring/service';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne } from '../configuration/queries.js';
-import { leadKey, leadOfKey } from '../keys.js';
-import { leads } from '../leads/documents.js';
 import { rescoringResultOf } from '../rescoring/result-model.js';
 import { suggestionResultOf } from '../suggestions/found-model.js';
+import { readTriggers } from '../trigger-definitions/documents.js';
+import { namesOf } from '../what-if/mover-names.js';
 import { whatIfResultOf } from '../what-if/result-model.js';
+import { triggersAnswered, unchangedTriggers } from '../what-if/trigger-model.js';
 
 export interface JobQueryDependencies {
   readModel: ReadModel;
@@ -34,14 +35,21 @@ export function jobQueries({ readModel, configurations, now }: JobQueryDependenc
 }
 
 async function resultOf(
-  { ou_id, work: anyWork, found }: Job<{ readonly kind: string }>,
+  { ou_id, work: anyWork, found, started_at }: Job<{ readonly kind: string }>,
   { readModel, version }: { readonly readModel: ReadModel; readonly version: number },
 ): Promise<routeDeclarations.Job['result']> {
   const work = anyWork as records.ScoringWork;
   switch (work.kind) {
     case 'what-if': {
       const all = found as unknown as records.WhatIfFound;
-      return whatIfResultOf(all, { work, version, names: await namesOf(readModel, ou_id, all.movers) });
+      const [names, defined] = await Promise.all([
+        namesOf(readModel, ou_id, all.movers),
+        readTriggers(readModel, ou_id),
+      ]);
+      return {
+        ...whatIfResultOf(all, { work, version, names }),
+        triggers: triggersAnswered(unchangedTriggers(defined, { work, started_at }), all),
+      };
     }
     case 'rescoring': {
       const all = found as unknown as records.WhatIfFound;
@@ -51,17 +59,7 @@ async function resultOf(
       return suggestionResultOf(found as unknown as records.SuggestionFound, work, version);
     case 'account-backfill':
       return { dry_run: work.dry_run, ...(found as unknown as records.AccountBackfillFound) };
+    case 'level-backfill':
+      return { dry_run: work.dry_run, ...(found as unknown as records.LevelBackfillFound) };
   }
-}
-
-async function namesOf(
-  readModel: ReadModel,
-  ouId: string,
-  movers: readonly { lead_id: string }[],
-): Promise<Map<string, string>> {
-  const found = await findByIds(
-    readModel.collection(leads),
-    movers.map(({ lead_id }) => leadKey(ouId, lead_id)),
-  );
-  return new Map(found.map(({ _id, name }) => [leadOfKey(_id), name]));
 }

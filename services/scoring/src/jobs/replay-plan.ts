@@ -4,6 +4,7 @@ import type { JobStep } from '@lead-scoring/capability';
 import { jobIdOf, type JsonValue, type records } from '@lead-scoring/contracts';
 import { endOffsets, type EventLog } from '@lead-scoring/event-log';
 import { offsetToNumber, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
+import { readDeletedTypes } from '../event-deletions/documents.js';
 import { histograms } from '../leads/documents.js';
 import { leadGroup, type HistoryPart } from '../what-if/history.js';
 import { joinedFound } from '../what-if/found-model.js';
@@ -30,7 +31,7 @@ interface ReplayingJob {
   readonly work: { readonly partitions: readonly records.ReplayedPartition[] };
 }
 
-const defaultLeadsPerStep = 20_000;
+export const defaultLeadsPerStep = 20_000;
 
 /** The ends of the log when a job begins, by partition: its result is of one moment. */
 export async function endsOfLog(log: EventLog): Promise<HistoryPart['ends'][]> {
@@ -44,21 +45,49 @@ export async function endsOfLog(log: EventLog): Promise<HistoryPart['ends'][]> {
   }));
 }
 
-/** @returns the plan, and the records that are to be read */
+/** The history of an OU when a job begins, by partition: where the log ends, and which types are deleted. */
+export async function historyOfNow(
+  log: EventLog,
+  readModel: ReadModel,
+  ouId: string,
+): Promise<Omit<records.ReplayedPartition, 'groups'>[]> {
+  const [ends, deleted] = await Promise.all([endsOfLog(log), readDeletedTypes(readModel, ouId)]);
+  return ends.map((end, partition) => {
+    const types = deleted.get(partition);
+    return { ...end, ...(types && { deleted: [...types] }) };
+  });
+}
+
+/**
+ * @param starts by partition, where the reading begins; absent: at the beginning of the log
+ * @returns the plan, and the records that are to be read
+ */
 export async function planOf(
   ouId: string,
   readModel: ReadModel,
-  { log, leadsPerStep = defaultLeadsPerStep }: ReplayDependencies,
+  { log, leadsPerStep = defaultLeadsPerStep }: Pick<ReplayDependencies, 'log' | 'leadsPerStep'>,
+  starts: readonly NonNullable<HistoryPart['from']>[] = [],
 ): Promise<{ partitions: records.ReplayedPartition[]; total: number }> {
-  const [ends, leads] = await Promise.all([endsOfLog(log()), leadsByPartition(readModel, ouId)]);
+  const [ends, leads] = await Promise.all([
+    historyOfNow(log(), readModel, ouId),
+    leadsByPartition(readModel, ouId),
+  ]);
   const partitions = ends.map((end, partition) => ({
     ...end,
-    groups: Math.max(1, Math.ceil((leads.get(partition) ?? 0) / leadsPerStep)),
+    // A record is about one lead, so that a short range has no more leads than records.
+    groups: groupsOf(
+      Math.min(leads.get(partition) ?? 0, end.ingest_end - (starts[partition]?.ingest ?? 0)),
+      leadsPerStep,
+    ),
   }));
   return {
     partitions,
     total: partitions.reduce((sum, { ingest_end, groups }) => sum + ingest_end * groups, 0),
   };
+}
+
+function groupsOf(leads: number, leadsPerStep: number): number {
+  return Math.max(1, Math.ceil(leads / leadsPerStep));
 }
 
 /** The number of an OU's leads in each partition that has some. */
@@ -108,13 +137,15 @@ export function stepsTaken(
   };
 }
 
+const noPartition: records.ReplayedPartition = { groups: 1, ingest_end: 0, scoring_end: 0 };
+
 /** The step at which a job is. */
 export function plannedStep(
   { ou_id, cursor, work: { partitions } }: ReplayingJob,
   signal: AbortSignal,
 ): PlannedStep {
   const [partition = 0, group = 0] = cursor?.split(' ').map(Number) ?? [];
-  const { groups, ...ends } = partitions[partition] ?? { groups: 1, ingest_end: 0, scoring_end: 0 };
+  const { groups, deleted, ...ends } = partitions[partition] ?? noPartition;
   const next =
     group + 1 < groups
       ? [partition, group + 1]
@@ -122,7 +153,14 @@ export function plannedStep(
         ? [partition + 1, 0]
         : null;
   return {
-    part: { ouId: ou_id, partition, ends, leads: leadGroup(group, groups), signal },
+    part: {
+      ouId: ou_id,
+      partition,
+      ends,
+      leads: leadGroup(group, groups),
+      signal,
+      ...(deleted && { deleted }),
+    },
     group,
     groups,
     done: ends.ingest_end,

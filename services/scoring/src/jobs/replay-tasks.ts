@@ -2,6 +2,7 @@
 // priority, so that live events do not wait for them; a test performs them where it is.
 import type { records } from '@lead-scoring/contracts';
 import type { EventLog } from '@lead-scoring/event-log';
+import { findNews, type News } from '../challengers/news.js';
 import { rescoreGroup, type RescoredLeads, type RescoringGroup } from '../rescoring/group.js';
 import { findForSuggestion, type SuggestionStep } from '../suggestions/step.js';
 import { findInGroup, type WhatIfGroup } from '../what-if/group.js';
@@ -13,6 +14,8 @@ interface Tasks {
     readonly input: SuggestionStep;
     readonly result: Awaited<ReturnType<typeof findForSuggestion>>;
   };
+  /** Of challengers: whether anything has come. */
+  readonly news: { readonly input: News; readonly result: boolean };
   readonly rescoring: { readonly input: RescoringGroup; readonly result: RescoredLeads };
 }
 
@@ -26,7 +29,7 @@ export const replayTasks: {
     log: EventLog,
     signal: AbortSignal,
   ) => Promise<TaskResult<Name>>;
-} = { 'what-if': findInGroup, suggestion: findForSuggestion, rescoring: rescoreGroup };
+} = { 'what-if': findInGroup, suggestion: findForSuggestion, news: findNews, rescoring: rescoreGroup };
 
 export interface TaskPerformer {
   /** How many tasks it performs at a time. */

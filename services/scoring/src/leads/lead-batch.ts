@@ -100,6 +100,12 @@ function foldPresent(
   }
 }
 
+interface LeadScores {
+  engagement: number;
+  profile: number;
+  deal: number;
+}
+
 /** The leads that a batch removes. */
 class RemovedLeads {
   /** Offsets of the decisions that created them. */
@@ -107,7 +113,7 @@ class RemovedLeads {
   readonly #byName = new Map<string, { ou_id: string; id: string; offset: number }>();
   readonly #asTheyWere: Lead[] = [];
   /** By the offset of the removal. */
-  readonly #scores = new Map<number, { profile: number; deal: number }>();
+  readonly #scores = new Map<number, LeadScores>();
 
   get any(): boolean {
     return this.#byName.size > 0;
@@ -119,12 +125,16 @@ class RemovedLeads {
     if (!lead || lead.offset > offset) return;
     this.firstOffsets.add(lead.first_offset);
     this.#asTheyWere.push(lead);
-    this.#scores.set(offset, { profile: lead.profile?.score ?? 0, deal: dealScoreOf(lead.deal_scores) });
+    this.#scores.set(offset, {
+      engagement: lead.score,
+      profile: lead.profile?.score ?? 0,
+      deal: dealScoreOf(lead.deal_scores),
+    });
   }
 
-  /** The profile score and the deal score of the lead that the event removes. */
-  scoresBefore({ offset }: Pick<FoldedLeadEvent, 'offset'>): { profile: number; deal: number } {
-    return this.#scores.get(offset) ?? { profile: 0, deal: 0 };
+  /** The scores of the lead that the event removes; undefined where it is not stored, because its decisions are erased. */
+  scoresBefore({ offset }: Pick<FoldedLeadEvent, 'offset'>): LeadScores | undefined {
+    return this.#scores.get(offset);
   }
 
   has(name: string): boolean {

@@ -73,11 +73,7 @@ export class OpenHistograms {
       else if (event.type === 'ScoreAdjusted') countAdjusted(open, event.payload);
       if (event.type === 'LeadScored' || event.type === 'ScoreAdjusted') this.#addGains(open, event);
       else if (event.type === 'LeadRemoved') {
-        moveLead(open.buckets, event.payload.previous_score, null);
-        const { profile, deal } = batch.removed.scoresBefore(event);
-        moveSparse(open.profileBuckets, profile, 0);
-        moveSparse(open.dealBuckets, deal, 0);
-        open.leads -= 1;
+        countRemoved(open, batch.removed.scoresBefore(event));
         removeGains(open.gains, event.payload.lead_id);
         this.gainLists.remove(open.ouId, event.payload.lead_id, event.offset);
       }
@@ -140,6 +136,15 @@ function countAdjusted(
 ): void {
   if (score_type === 'engagement') moveLead(open.buckets, previous_score, score);
   else moveSparse(score_type === 'profile' ? open.profileBuckets : open.dealBuckets, previous_score, score);
+}
+
+/** @param scores undefined: nothing of the lead was counted */
+function countRemoved(open: OpenHistogram, scores: ReturnType<LeadBatch['removed']['scoresBefore']>): void {
+  if (!scores) return;
+  moveLead(open.buckets, scores.engagement, null);
+  moveSparse(open.profileBuckets, scores.profile, 0);
+  moveSparse(open.dealBuckets, scores.deal, 0);
+  open.leads -= 1;
 }
 
 /** Profile and deal scores of 0 are not counted: they are those of all other leads. */

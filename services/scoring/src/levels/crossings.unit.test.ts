@@ -1,9 +1,8 @@
 // Given an OU's levels, when a decision takes a lead over one of their bounds, then a crossing follows it.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
-import { emptyConfiguration, evolveConfiguration, levelOf } from '@lead-scoring/scoring-domain';
+import { levelOf } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import { decideLeads } from '../scores/decide.js';
 import type { LeadCause, ScoreEvent } from '../scores/messages.js';
@@ -18,17 +17,10 @@ import {
   setLevels,
   type LevelBuilder,
 } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 import { withCrossings } from './crossings.js';
 
-function rulesOf(...commands: ConfigurationCommand[]): CompiledRules {
-  return compileRules(
-    commands.reduce((configuration, command) => {
-      const decision = decideConfiguration(command, configuration);
-      if (decision.outcome === 'rejected') throw new Error(decision.message);
-      return decision.events.reduce(evolveConfiguration, configuration);
-    }, emptyConfiguration(ouId)),
-  );
-}
+const rulesOf = (...commands: ConfigurationCommand[]): CompiledRules => compileRules(configured(...commands));
 
 const ids = { Cold: idOf('Cold'), Warm: idOf('Warm'), Hot: idOf('Hot') };
 const levels: LevelBuilder[] = [

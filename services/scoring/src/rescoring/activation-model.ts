@@ -124,7 +124,7 @@ function withRuleset(
   };
 }
 
-function courseOf({ since, ticks }: NonNullable<Lead['decay']>): records.RescoredEngagement['decay'] {
+export function courseOf({ since, ticks }: NonNullable<Lead['decay']>): records.RescoredEngagement['decay'] {
   return { ...(since !== undefined && { since }), ...(ticks && { ticks: [...ticks] }) };
 }
 

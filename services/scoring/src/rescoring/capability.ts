@@ -4,6 +4,7 @@ import {
   findJob,
   policy,
   type CapabilityDecision,
+  type Job,
   type OpenCapability,
   type PartitionScope,
 } from '@lead-scoring/capability';
@@ -16,6 +17,8 @@ import {
   type IncomingRecord,
 } from '@lead-scoring/event-log';
 import type { PublishedConfigurations } from '../configuration/published.js';
+import { readDeletedTypes } from '../event-deletions/documents.js';
+import { isOvertaken } from '../event-deletions/overtaken.js';
 import type { LeadProjection } from '../leads/capability.js';
 import { leadName } from '../leads/lead-batch.js';
 import type { OpenLeads } from '../leads/open-leads.js';
@@ -99,11 +102,12 @@ class OpenEpochs implements OpenCapability {
     return this.#activation(command, configuration, { group, at: momentOf(command, tail) });
   }
 
-  /** Not for a group that is in force, nor for a job that has ended while the command waited. */
+  /** Not for a group that is in force, nor for a job that has ended, or has counted deleted events, while the command waited. */
   async #isWanted(command: records.ActivateScoringEpoch): Promise<boolean> {
     const { readModel } = this.scope;
     const job = await findJob(readModel, command.ou_id, command.job_id);
-    return job?.status === 'running' && !(await isActive(readModel, command));
+    if (job?.status !== 'running' || (await isActive(readModel, command))) return false;
+    return !(await isOvertaken(readModel, job as Job<records.RescoringWork>));
   }
 
   /** null: it is too long. */
@@ -119,7 +123,9 @@ class OpenEpochs implements OpenCapability {
     const to = await scoringEnd(log, partition);
     if (to - from > maximumTail) return null;
     const { signal } = new AbortController();
-    return readTail(log, { ouId: ou_id, partition, leads: leadGroup(group, groups), signal }, { from, to });
+    const deleted = (await readDeletedTypes(this.scope.readModel, ou_id)).get(partition);
+    const part = { ouId: ou_id, partition, leads: leadGroup(group, groups), deleted, signal };
+    return readTail(log, part, { from, to });
   }
 
   async #activation(

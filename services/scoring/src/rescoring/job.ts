@@ -4,6 +4,7 @@ import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-sco
 import { records } from '@lead-scoring/contracts';
 import { outgoing, pause, type RecordWriter } from '@lead-scoring/event-log';
 import { loadOne } from '../configuration/queries.js';
+import { isOvertaken, overtaken } from '../event-deletions/overtaken.js';
 import {
   besideLog,
   plannedStep,
@@ -141,6 +142,7 @@ async function activate(
   const { readModel } = context.scope;
   const of = groupOf(job, planned);
   while (!(await isActive(readModel, of))) {
+    if (await isOvertaken(readModel, job)) return overtaken;
     const upTo = await preparedUpTo(job, planned, context);
     await context.writer.write([activation(job, planned, upTo, context)]);
     const until = Date.now() + askAgainMs;

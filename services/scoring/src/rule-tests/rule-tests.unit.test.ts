@@ -1,10 +1,7 @@
 // A test of rules says what scoring would do: it decides with the same decider, and each reason agrees with the decision.
 import { describe, expect, test } from '@jest/globals';
 import { routeDeclarations, routes, type AttributeFilter, type JsonObject } from '@lead-scoring/contracts';
-import { emptyConfiguration, evolveConfiguration } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import { decideConfiguration } from '../configuration/decide.js';
-import type { ConfigurationCommand } from '../configuration/messages.js';
 import { decideLeads } from '../scores/decide.js';
 import { compileRules } from '../scores/rule-model.js';
 import {
@@ -13,21 +10,14 @@ import {
   createRuleset,
   idOf,
   ingested,
-  ouId,
   setLevels,
   setRulesActive,
   updateRuleset,
 } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 import { draftProblems, type DraftRule } from './drafts.js';
 import type { SampledEvent } from './reasons.js';
 import { testRules } from './test-rules.js';
-
-const configuration = (...commands: ConfigurationCommand[]) =>
-  commands.reduce((state, command) => {
-    const decision = decideConfiguration(command, state);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, state);
-  }, emptyConfiguration(ouId));
 
 const pricing: AttributeFilter = { field: 'path', operator: 'contains', value: '/pricing' };
 const view = (path?: string): SampledEvent => ({
@@ -37,7 +27,7 @@ const view = (path?: string): SampledEvent => ({
 });
 
 const tested = (
-  state: ReturnType<typeof configuration>,
+  state: ReturnType<typeof configured>,
   events: SampledEvent[],
   { drafts = [], score = null }: { drafts?: DraftRule[]; score?: number | null } = {},
 ) => {
@@ -49,7 +39,7 @@ const tested = (
 
 /** The reasons of one event, by the labels of the rules. */
 const reasons = (
-  state: ReturnType<typeof configuration>,
+  state: ReturnType<typeof configured>,
   event: SampledEvent,
 ): Record<string, [matched: boolean, points: number, why: string]> =>
   Object.fromEntries(
@@ -60,7 +50,7 @@ const reasons = (
   );
 
 test('limits hold back what they would hold back of the lead, and senseless ones of a draft are refused', () => {
-  const state = configuration(createRule('view', { max_count: 3 }));
+  const state = configured(createRule('view', { max_count: 3 }));
   const lead = {
     id: idOf('ada'),
     score: 10,
@@ -88,7 +78,7 @@ describe('each rule says why it matches or does not', () => {
     createRule(name, { label: name, ruleset_id: idOf('Intent'), ...more });
 
   test('with the values of the event', () => {
-    const state = configuration(
+    const state = configured(
       createRuleset('Intent'),
       rule('pricing', { filters: [pricing] }),
       rule('every'),
@@ -120,7 +110,7 @@ describe('each rule says why it matches or does not', () => {
   });
 
   test('outside its time, switched off, or in a ruleset that is switched off', () => {
-    const state = configuration(
+    const state = configured(
       createRuleset('Intent'),
       createRuleset('Old'),
       rule('later', { starts_at: '2026-02-01T00:00:00.000Z' }),
@@ -148,7 +138,7 @@ describe('each rule says why it matches or does not', () => {
 
   test('within a thousand characters, whatever filters and values hold', () => {
     const long = 'x😀'.repeat(400);
-    const state = configuration(
+    const state = configured(
       rule('long', {
         ruleset_id: undefined,
         filters: Array.from({ length: 20 }, (_, index) => ({
@@ -166,7 +156,7 @@ describe('each rule says why it matches or does not', () => {
 });
 
 describe('drafts', () => {
-  const state = configuration(createRuleset('Intent'), createRule('view', { ruleset_id: idOf('Intent') }));
+  const state = configured(createRuleset('Intent'), createRule('view', { ruleset_id: idOf('Intent') }));
   const draft = { event_type: 'Page View', weight: 7, label: 'draft' };
 
   test('count beside the rules, in the default ruleset, which need not be there', () => {
@@ -183,7 +173,7 @@ describe('drafts', () => {
 
   test('that name an unknown ruleset or rule, or a ruleset of another kind, are named', () => {
     const unknown = idOf('unknown');
-    const mixed = configuration(
+    const mixed = configured(
       createRuleset('Intent'),
       createRule('view', { ruleset_id: idOf('Intent') }),
       createRuleset('Fit', { score_type: 'profile' }),
@@ -204,10 +194,7 @@ describe('drafts', () => {
 
 describe('events', () => {
   test('come one after the other to the lead, and the last score has its level', () => {
-    const state = configuration(
-      createRule('view', { weight: 2_000_000_000 }),
-      setLevels([['Hot', 100, null]]),
-    );
+    const state = configured(createRule('view', { weight: 2_000_000_000 }), setLevels([['Hot', 100, null]]));
     const answer = tested(state, [view(), view()], { score: 1_000 });
     expect(answer).toMatchObject({
       previous_score: 1_000,
@@ -224,7 +211,7 @@ describe('events', () => {
 
   test('list few rules each where there are many, those that match first; the points are of all', () => {
     const names = Array.from({ length: 60 }, (_, index) => `rule ${String(index)}`);
-    const state = configuration(
+    const state = configured(
       ...names.map((name, index) =>
         createRule(name, {
           weight: 1,
@@ -293,7 +280,7 @@ test('a test agrees with scoring: points and matches are those of the decider, a
       (rules, drafts, events) => {
         const commands = (from: typeof rules, prefix: string) =>
           from.map((fields, index) => createRule(`${prefix} ${String(index)}`, fields as never));
-        const answer = tested(configuration(...commands(rules, 'rule')), events, {
+        const answer = tested(configured(...commands(rules, 'rule')), events, {
           drafts: drafts,
         });
         const production = decideLeads(
@@ -304,7 +291,7 @@ test('a test agrees with scoring: points and matches are those of the decider, a
             ]),
           })),
           () => null,
-          () => compileRules(configuration(...commands(rules, 'rule'), ...commands(drafts, 'draft'))),
+          () => compileRules(configured(...commands(rules, 'rule'), ...commands(drafts, 'draft'))),
         );
         for (const [index, decided] of production.entries()) {
           if (decided.type !== 'LeadScored') throw new Error('a lead was removed');

@@ -8,6 +8,7 @@ import {
 } from '@lead-scoring/capability';
 import { records, type RecordDeclaration, type TopicName } from '@lead-scoring/contracts';
 import {
+  isRecord,
   outgoing,
   takenOf,
   wasSentAgain,
@@ -20,11 +21,13 @@ import { offsetToNumber } from '@lead-scoring/read-model';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { withDeals } from '../deals/decide-batch.js';
 import { dealCommands, type DealCommand } from '../deals/messages.js';
+import { decidePart, partDecided } from '../event-deletions/decided-part.js';
 import type { LeadProjection } from '../leads/capability.js';
 import { leadName } from '../leads/lead-batch.js';
 import type { OpenLeads } from '../leads/open-leads.js';
 import type { Lead } from '../leads/state.js';
 import { withProfiles, type ProfileSources } from '../profile/decide-batch.js';
+import type { OpenTypeScores, TypeScores } from '../type-scores/capability.js';
 import { CurrentRules } from './current-rules.js';
 import { decideLeads } from './decide.js';
 import { DecidedRecords } from './decided-records.js';
@@ -46,12 +49,22 @@ const scoreReads = {
     RepeatsDropped: 'ignored',
     AliasesRefused: 'ignored',
     EventTypeVisibilityChanged: 'ignored',
+    EventsOfTypeDeleted: 'taken',
+    RecountBegun: 'ignored',
+    EventTypesRecounted: 'ignored',
+    DeletedEventsCleared: 'taken',
+    JobStarted: 'ignored',
+    JobAdvanced: 'ignored',
+    JobEnded: 'ignored',
+    JobCancelled: 'ignored',
   },
 } as const satisfies ReadTable;
 
 export interface ScoresDependencies {
   /** The source of the leads' previous scores. */
   leads: LeadProjection;
+  /** Knows whether a type has scored events at all. */
+  typeScores: TypeScores;
   /** Called when a partition is opened; the partitions of a process share the result. */
   configurations: () => PublishedConfigurations;
   /**
@@ -70,7 +83,7 @@ export function scorePolicy(dependencies: ScoresDependencies) {
     name: 'scores',
     reads: scoreReads,
     commands: { ResetScores: records.resetScores },
-    events: scoreRecords,
+    events: { ...scoreRecords, EventScoresDeleted: records.eventScoresDeleted },
     collections: [lateDecisions],
     open: (scope) => new OpenScores(scope, dependencies),
   });
@@ -78,15 +91,17 @@ export function scorePolicy(dependencies: ScoresDependencies) {
 
 class OpenScores implements OpenCapability {
   readonly #leads: OpenLeads;
+  readonly #typeScores: OpenTypeScores;
   readonly #rules: CurrentRules;
   readonly #decided: DecidedRecords;
   readonly #maximumMatches: number;
 
   constructor(
-    scope: PartitionScope,
-    { leads, configurations, maximumMatches = defaultMaximumMatches }: ScoresDependencies,
+    private readonly scope: PartitionScope,
+    { leads, typeScores, configurations, maximumMatches = defaultMaximumMatches }: ScoresDependencies,
   ) {
     this.#leads = scope.opened(leads);
+    this.#typeScores = scope.opened(typeScores);
     this.#rules = new CurrentRules(configurations());
     this.#decided = new DecidedRecords(scope.readModel, scope.partition);
     this.#maximumMatches = maximumMatches;
@@ -138,6 +153,12 @@ class OpenScores implements OpenCapability {
     // The records of a batch are either all read from ingest.events, or all dead letters that were sent again.
     const isSentAgain = incoming[0] !== undefined && wasSentAgain(incoming[0]);
     const fresh = isSentAgain ? await this.#decided.withoutLate(incoming) : this.#decided.without(incoming);
+    const deletion = fresh.find(isOfDeletion);
+    if (deletion)
+      // What the rest of a batch decides is not stored yet, from where the decisions on the leads are read.
+      return incoming.length > 1
+        ? { outcome: 'split', reason: 'scores are decided without deleted events' }
+        : this.#decideDeletion(deletion, isSentAgain);
     const causes = fresh.flatMap((record) => leadCause(record, isSentAgain) ?? []);
     if (causes.length === 0) return { outcome: 'decided', events: [] };
     const [rules, before] = await Promise.all([
@@ -180,6 +201,30 @@ class OpenScores implements OpenCapability {
     };
   }
 
+  /** Decides the mark of a deleted type, or the scores of some leads that had events of the type. */
+  async #decideDeletion(record: IncomingRecord, isSentAgain: boolean): Promise<CapabilityDecision> {
+    const offset = offsetToNumber(record.offset);
+    const source = isSentAgain ? { offset, sent_again: true as const } : { offset };
+    if (isRecord(record, records.eventsOfTypeDeleted)) {
+      const { deleted_at: at, ...deletion } = record.payload;
+      return {
+        outcome: 'decided',
+        events: [partDecided({ ...deletion, before: offset, part: 0 }, [], { source, at })],
+      };
+    }
+    const part = record.payload as records.DeletedEventsCleared;
+    const rules = await this.#rules.load(new Set([part.ou_id]));
+    const ofUnit = rules.get(part.ou_id);
+    if (!ofUnit) throw new Error(`the rules of OU ${part.ou_id} were not loaded`);
+    const { scope } = this;
+    const dependencies = { scope, leads: this.#leads, typeScores: this.#typeScores };
+    const { decisions, leads } = await decidePart(part, ofUnit, dependencies);
+    const events = decisions.map((payload): LeadEvent => ({ type: 'ScoreAdjusted', payload }));
+    const decided = withContributions(withLevelCrossings(events, rules), rules, { leads });
+    const told = partDecided(part, decisions, { source, at: part.cleared_at });
+    return { outcome: 'decided', events: [...decided.events, told], commands: decided.commands };
+  }
+
   fold(events: readonly FoldedRecord[]): Promise<void> {
     // Only what a record of ingest caused names its source; a crossing of levels follows the decision that does.
     return this.#decided.fold(events.map(({ payload }) => (payload as { source?: DecisionSource }).source));
@@ -217,6 +262,10 @@ function resetReply({ lead_id }: records.ResetScores, decision: ResetDecision): 
   return { outcome: 'done', result: { lead_id, previous_score, score: 0, score_reset_at: at } };
 }
 
+function isOfDeletion(record: IncomingRecord): boolean {
+  return isRecord(record, records.eventsOfTypeDeleted) || isRecord(record, records.deletedEventsCleared);
+}
+
 function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | null {
   const offset = offsetToNumber(record.offset);
   const source = isSentAgain ? { offset, sent_again: true as const } : { offset };
@@ -226,6 +275,8 @@ function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | nu
       return { type: 'EventsIngested', payload: taken.payload, source };
     case 'LeadDeleted':
       return { type: 'LeadDeleted', payload: taken.payload, source };
+    case 'EventsOfTypeDeleted':
+    case 'DeletedEventsCleared':
     case undefined:
       return null;
   }

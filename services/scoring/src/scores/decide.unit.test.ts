@@ -1,9 +1,7 @@
 // Given rules and a lead's score, when events come, then the decision has their points and the reasons.
 import { describe, expect, test } from '@jest/globals';
 import { records, type AttributeFilter } from '@lead-scoring/contracts';
-import { emptyConfiguration, evolveConfiguration } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import {
   at,
@@ -12,25 +10,17 @@ import {
   deleted,
   idOf,
   ingested,
-  ouId,
   setRulesActive,
   updateRuleset,
 } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 import { viewRules } from '../testing/view-rules.js';
 import { decideLeads, decideScore } from './decide.js';
 import type { LeadCause, LeadEvent } from './messages.js';
 import { compileRules, type CompiledRules } from './rule-model.js';
 import { causedEvents } from '../testing/caused-events.js';
 
-function rules(...commands: ConfigurationCommand[]): CompiledRules {
-  return compileRules(
-    commands.reduce((configuration, command) => {
-      const decision = decideConfiguration(command, configuration);
-      if (decision.outcome === 'rejected') throw new Error(decision.message);
-      return decision.events.reduce(evolveConfiguration, configuration);
-    }, emptyConfiguration(ouId)),
-  );
-}
+const rules = (...commands: ConfigurationCommand[]): CompiledRules => compileRules(configured(...commands));
 
 const pricing: AttributeFilter[] = [{ field: 'path', operator: 'contains', value: '/Pricing' }];
 const one = (given: CompiledRules, ...events: Parameters<typeof ingested>[1]) => {

@@ -2,16 +2,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import {
-  emptyConfiguration,
-  evolveConfiguration,
   pointsOfEvent,
   withDecision,
   withRules,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import { decideConfiguration, defaultRulesetIdOf } from '../configuration/decide.js';
-import type { ConfigurationCommand } from '../configuration/messages.js';
+import { defaultRulesetIdOf } from '../configuration/decide.js';
 import { toLead, toLeadDocument } from '../leads/documents.js';
 import { foldAdjusted } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
@@ -26,19 +23,12 @@ import {
   updateRuleset,
   type IngestedEvent,
 } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 import { decideLeads, decideScore, type LeadBefore } from './decide.js';
 import { addUse, leadMemory, roomOn, withLimitUses } from './use-model.js';
 import type { LeadCause } from './messages.js';
 import { compileRules } from './rule-model.js';
 import { causedEvents } from '../testing/caused-events.js';
-
-function configured(...commands: ConfigurationCommand[]): ScoringConfiguration {
-  return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, configuration);
-  }, emptyConfiguration(ouId));
-}
 
 const onDay = (day: number, metadata?: IngestedEvent['metadata']): IngestedEvent => ({
   timestamp: new Date(Date.UTC(2026, 0, day, 11)).toISOString(),

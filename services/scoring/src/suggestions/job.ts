@@ -4,7 +4,7 @@ import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-sco
 import { records, type JsonValue } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { loadOne } from '../configuration/queries.js';
-import { besideLog, endsOfLog, leadsByPartition, type ReplayDependencies } from '../jobs/replay-plan.js';
+import { besideLog, historyOfNow, leadsByPartition, type ReplayDependencies } from '../jobs/replay-plan.js';
 import { configurationAt, type StepContext, type StepSources } from '../what-if/replay-group.js';
 import { joinedFound } from './found-model.js';
 import { foundBy, phases, type Place } from './step.js';
@@ -38,7 +38,10 @@ async function begin(
       message:
         'No active profile ruleset could take the suggested rules. Create one with POST /rulesets and score_type profile.',
     };
-  const [partitions, leads] = await Promise.all([endsOfLog(log()), leadsByPartition(readModel, ou_id)]);
+  const [partitions, leads] = await Promise.all([
+    historyOfNow(log(), readModel, ou_id),
+    leadsByPartition(readModel, ou_id),
+  ]);
   const known = [...leads.values()].reduce((sum, count) => sum + count, 0);
   const work: Work = {
     kind: 'suggestion',

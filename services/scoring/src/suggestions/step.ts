@@ -89,16 +89,20 @@ function draftBy(
   return draftOf({ changes, score_type: work.dimension }, live, { job_id, at: started_at });
 }
 
+const noPartition: records.SuggestionWork['partitions'][number] = { ingest_end: 0, scoring_end: 0 };
+
 /** The leads of the sample in a partition: those to learn from or, to judge, those that are held out. */
 function partOf(
   { ou_id: ouId, work }: StepJob,
   { phase, partition }: Place,
   signal: AbortSignal,
 ): HistoryPart {
+  const { deleted, ingest_end, scoring_end } = work.partitions[partition] ?? noPartition;
   return {
     ouId,
     partition,
-    ends: work.partitions[partition] ?? { ingest_end: 0, scoring_end: 0 },
+    ends: { ingest_end, scoring_end },
+    deleted,
     leads: { from: 0, to: work.sample_end },
     chosen: (leadId) => isHeldOut(leadId) === (phase === 'judge'),
     signal,

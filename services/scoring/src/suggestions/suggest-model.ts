@@ -128,14 +128,15 @@ function changeOfRule(
 ): records.DraftChange | null {
   if (weight === 0) return { op: 'change', rule_id, rule: { active: false } };
   const rule = configuration.rules.get(rule_id);
+  const countsOnce = rule?.max_count === 1 || rule?.once_per === 'lead';
   const limits = {
-    ...(rule && { max_count: 1 }),
+    // Beside once_per lead a count is refused.
+    ...(rule && !countsOnce && { max_count: 1 }),
     ...(rule?.cap_points !== undefined && { cap_points: null }),
     ...(rule?.cap_days !== undefined && { cap_days: null }),
   };
   const known = rule ?? configuration.profile?.rules.get(rule_id);
-  const isSame =
-    known?.weight === weight && (!rule || (rule.max_count === 1 && rule.cap_points === undefined));
+  const isSame = known?.weight === weight && (!rule || (countsOnce && rule.cap_points === undefined));
   return isSame ? null : { op: 'change', rule_id, rule: { weight, ...limits } };
 }
 

@@ -2,14 +2,7 @@
 // what is suggested is a draft.
 import { describe, expect, test } from '@jest/globals';
 import { records, routes } from '@lead-scoring/contracts';
-import {
-  emptyConfiguration,
-  evolveConfiguration,
-  type ScoringConfiguration,
-} from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import { decideConfiguration } from '../configuration/decide.js';
-import type { ConfigurationCommand } from '../configuration/messages.js';
 import type { LeadCause } from '../scores/messages.js';
 import { compileRules } from '../scores/rule-model.js';
 import {
@@ -20,8 +13,8 @@ import {
   deleted,
   idOf,
   ingested,
-  ouId,
 } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 import { draftOf } from '../what-if/draft-model.js';
 import { Outcomes } from '../what-if/replay-model.js';
 import { association } from './association-model.js';
@@ -36,13 +29,6 @@ const day = (number: number) => new Date(Date.UTC(2026, 0, 1 + number)).toISOStr
 const range = { until: day(99) };
 const leadOf = (number: number) => `lead ${String(number)}`;
 
-function configured(...commands: readonly ConfigurationCommand[]): ScoringConfiguration {
-  return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, configuration);
-  }, emptyConfiguration(ouId));
-}
 const nothing = configured();
 
 interface Done {
@@ -185,6 +171,21 @@ describe('a suggestion', () => {
       { op: 'change', rule_id: idOf('demo'), rule: { weight: 32, max_count: 1, cap_points: null } },
       { op: 'change', rule_id: idOf('idle'), rule: { active: false } },
     ]);
+  });
+
+  test.each([
+    ['once for every lead', { once_per: 'lead' as const }, {}],
+    ['for every event', {}, { max_count: 1 }],
+    ['once for every value', { once_per: 'value:source' as const }, { max_count: 1 }],
+  ])('lets a rule that counts %s count once a lead, in a draft that a what-if takes', (_, limits, added) => {
+    const configuration = configured(createRule('demo', { event_type: 'Demo', weight: 5, ...limits }));
+    const { changes } = suggestedBy([{ rule_id: idOf('demo') }], many(100), { configuration });
+    expect(changes).toEqual([{ op: 'change', rule_id: idOf('demo'), rule: { weight: 32, ...added } }]);
+    expect(
+      draftOf({ changes, score_type: 'engagement' }, configuration, { job_id: idOf('job'), at: day(99) }),
+    ).toMatchObject({
+      outcome: 'done',
+    });
   });
 
   test('weighs the rule in place of the trait that it is about', () => {

@@ -1,11 +1,5 @@
 // Random histories of a few leads for laws: rules with limits, decay rules and profiles, and the steps that live scoring decides.
-import {
-  emptyConfiguration,
-  evolveConfiguration,
-  type ScoringConfiguration,
-} from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
-import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 import type { ScoringInMemory } from '../reference/scoring-in-memory.js';
 import type { Happening } from '../what-if/track-model.js';
@@ -18,7 +12,6 @@ import {
   deleted,
   idOf,
   ingested,
-  ouId,
   resetScores,
   setLevels,
 } from './builders.js';
@@ -28,14 +21,6 @@ const firstDay = Date.parse('2026-03-01T00:00:00.000Z');
 export const timeOf = (hour: number) => new Date(firstDay + hour * 3_600_000).toISOString();
 const some = <Item>(items: readonly Item[]) => fc.constantFrom(...items);
 export const names = ['ada', 'grace', 'linus', 'edsger'];
-
-export function configured(...commands: readonly ConfigurationCommand[]): ScoringConfiguration {
-  return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration);
-    if (decision.outcome === 'rejected') throw new Error(decision.message);
-    return decision.events.reduce(evolveConfiguration, configuration);
-  }, emptyConfiguration(ouId));
-}
 
 export const base = { requested_at: timeOf(-1) };
 const inWeb = { ruleset_id: idOf('Web'), ...base };

@@ -1,6 +1,7 @@
 // The scoring service in this process on real servers: commands and ingest's events come through the log, reads through the query
 // port.
 import { createServiceProcessor } from '@lead-scoring/capability';
+import { paintPicture } from '@lead-scoring/charts/painting';
 import { records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
 import { outgoing, type EventLog, type RecordWriter } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
@@ -60,6 +61,7 @@ export function serviceOn(
     partitions,
     decay: { writer, now, onError: rethrow, timing },
     jobs: { log, writer, leadsPerStep, maximumTail, tasks: performHere(log), onStepError: rethrow },
+    challengers: { onError: rethrow, lookEveryMs: timing.lookEveryMs, restFactor: 0 },
   });
 }
 
@@ -97,6 +99,7 @@ export async function startRig({
     scoringQueries(readModel, createPublishedConfigurations(readModel), {
       positionTimeoutMs: 2_000,
       ingest: ingest.port,
+      paintPicture,
     }),
   );
 
@@ -146,6 +149,7 @@ export function openScoringRig({ partitions }: { partitions: number }): Promise<
       tasks: performHere(unopened),
       onStepError: unopened,
     },
+    challengers: { onError: unopened },
   });
   return openServiceRig({ service: 'scoring', collections, ouId, partitions });
 }

@@ -1,11 +1,12 @@
 // Counts the scored events of each type, so that a dry run of a deletion says what it would concern. The removal of a lead takes its
-// events back.
+// events back, and so does the deletion of a type. It keeps the deleted types for jobs that read the recorded history.
 import { projection, type OpenCapability } from '@lead-scoring/capability';
-import { records } from '@lead-scoring/contracts';
+import { eventTypeKey, records } from '@lead-scoring/contracts';
 import { isRecord, type FoldedRecord } from '@lead-scoring/event-log';
 import {
   BufferedStates,
   bytesOf,
+  insertMissing,
   offsetToNumber,
   readJson,
   readOffset,
@@ -14,6 +15,7 @@ import {
   WriteBehind,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { deletedTypes, toDeletedType } from '../event-deletions/documents.js';
 import type { LeadProjection } from '../leads/capability.js';
 import { timeline } from '../leads/documents.js';
 import type { OpenLeads } from '../leads/open-leads.js';
@@ -24,12 +26,19 @@ import { typeScores as stored, typeScoresId, type TypeScoresDocument } from './d
 export function typeScores({ leads }: { leads: LeadProjection }) {
   return projection({
     name: 'type-scores',
-    events: { LeadScored: records.leadScored, LeadRemoved: records.leadRemoved },
-    collections: [stored],
+    events: {
+      LeadScored: records.leadScored,
+      ScoreAdjusted: records.scoreAdjusted,
+      LeadRemoved: records.leadRemoved,
+      EventScoresDeleted: records.eventScoresDeleted,
+    },
+    collections: [stored, deletedTypes],
     open: (scope) =>
       new OpenTypeScores(scope.readModel, { partition: scope.partition, leads: scope.opened(leads) }),
   });
 }
+
+export type TypeScores = ReturnType<typeof typeScores>;
 
 /** What the records of a batch change, in their order, by the OU's id followed by the key of the type. */
 type Changes = Map<string, { readonly offset: number; readonly events: number }[]>;
@@ -38,8 +47,9 @@ type Changes = Map<string, { readonly offset: number; readonly events: number }[
 const maximumCached = 2_000;
 const ouIdLength = 36;
 
-class OpenTypeScores implements OpenCapability {
+export class OpenTypeScores implements OpenCapability {
   readonly #timeline;
+  readonly #deletedTypes;
   readonly #partition: number;
   readonly #leads: Pick<OpenLeads, 'write'>;
   /** By the OU's id followed by the key of the type. */
@@ -53,6 +63,7 @@ class OpenTypeScores implements OpenCapability {
     this.#partition = partition;
     this.#leads = leads;
     this.#timeline = readModel.collection(timeline);
+    this.#deletedTypes = readModel.collection(deletedTypes);
     this.#counts = new BufferedStates(readModel, {
       collection: stored,
       idOf: (name) => this.#idOf(name),
@@ -69,8 +80,18 @@ class OpenTypeScores implements OpenCapability {
     // What a removed lead had of earlier batches is then in its timeline.
     if (isRemoving) await this.#leads.write();
     await this.#apply(await this.#changesIn(folded));
+    const marks = folded.flatMap((record) =>
+      isRecord(record, records.eventScoresDeleted) ? [toDeletedType(record.payload)] : [],
+    );
+    if (marks.length > 0) await insertMissing(this.#deletedTypes, marks);
     // Before the timeline of the removed lead is deleted, from which the same would have to be folded again after a crash.
     if (isRemoving) await this.#behind.write();
+  }
+
+  /** The scored events of a type in this partition, as far as they are folded. */
+  async countOf(ouId: string, typeKey: string): Promise<number> {
+    const name = ouId + typeKey;
+    return (await this.#counts.load([name])).get(name)?.events ?? 0;
   }
 
   write(awaited: AbortSignal): Promise<void> {
@@ -93,6 +114,12 @@ class OpenTypeScores implements OpenCapability {
         const counts = scoredTypesOf(record.payload);
         removed.get(lead_id)?.decided.set(offset, counts);
         note(changes, ou_id, { offset, counts, sign: 1 });
+      } else if (isRecord(record, records.scoreAdjusted)) {
+        const { ou_id, lead_id, deleted } = record.payload;
+        if (!deleted) continue;
+        const counts = new Map([[eventTypeKey(deleted.event_type), deleted.events]]);
+        removed.get(lead_id)?.decided.set(offset, negative(counts));
+        note(changes, ou_id, { offset, counts, sign: -1 });
       } else if (isRecord(record, records.leadRemoved)) {
         const { ou_id, lead_id } = record.payload;
         const { from, decided } = removed.get(lead_id) ?? nothingDecided();
@@ -113,12 +140,13 @@ class OpenTypeScores implements OpenCapability {
     const decided = new Map<number, TypeCounts>();
     await withClassifiedErrors(async () => {
       for await (const { _id, json } of this.#timeline.find({ _id: recordKeysUpTo(leadId, to, from) })) {
-        const decision = readJson(json) as unknown as Partial<records.LeadScored>;
-        if (decision.scored_events)
-          decided.set(
-            readOffset(bytesOf(_id), uuidBytes),
-            scoredTypesOf({ scored_events: decision.scored_events }),
-          );
+        const { scored_events, deleted } = readJson(json) as unknown as Partial<
+          records.LeadScored & records.ScoreAdjusted
+        >;
+        const offset = readOffset(bytesOf(_id), uuidBytes);
+        if (scored_events) decided.set(offset, scoredTypesOf({ scored_events }));
+        // Events of a deleted type were taken back with the type.
+        if (deleted) decided.set(offset, new Map([[eventTypeKey(deleted.event_type), -deleted.events]]));
       }
     });
     return decided;
@@ -146,6 +174,9 @@ class OpenTypeScores implements OpenCapability {
     return typeScoresId(name.slice(0, ouIdLength), name.slice(ouIdLength), this.#partition);
   }
 }
+
+const negative = (counts: TypeCounts): TypeCounts =>
+  new Map([...counts].map(([key, events]) => [key, -events]));
 
 interface DecidedOnLead {
   readonly from: number;

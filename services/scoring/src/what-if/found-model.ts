@@ -6,6 +6,7 @@ import { packCounts, unpackCounts } from './packed-counts.js';
 import type { Lead } from '../leads/state.js';
 import { reasonsOf, type PointTally } from './reasons-model.js';
 import type { Replay, Sides } from './replay-model.js';
+import { joinedTriggers } from './trigger-model.js';
 
 type Found = records.WhatIfFound;
 type Mover = Omit<records.FoundMover, 'why'>;
@@ -173,6 +174,9 @@ export function joinedFound(one: Found, other: Found): Found {
     live: joinedSide(one.live, other.live),
     draft: joinedSide(one.draft, other.draft),
     movers: topMovers([...one.movers, ...other.movers]),
+    ...((one.triggers ?? other.triggers) && {
+      triggers: joinedTriggers(one.triggers ?? [], other.triggers ?? []),
+    }),
   };
 }
 

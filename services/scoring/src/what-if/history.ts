@@ -1,9 +1,11 @@
 // Reads the recorded history of a group of an OU's leads in one partition: ingest's records, with the resets of scores where they came.
 // ingest.events is the source, because it alone holds the metadata that rules look at; only the leads' own records are decoded.
-import { records } from '@lead-scoring/contracts';
+import { eventTypeKey, records } from '@lead-scoring/contracts';
 import { readHistory, type EventLog, type IncomingRecord, type StoredRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
 import { resetsScore } from '@lead-scoring/scoring-domain';
+import type { DeletedType } from '../event-deletions/documents.js';
+import type { LevelNews } from '../levels/backfill-model.js';
 import { Resets, type PlacedCause, type PlacedDecision } from './resets-model.js';
 import type { Happening } from './track-model.js';
 
@@ -27,6 +29,8 @@ export interface HistoryPart {
   readonly ends: Pick<records.WhatIfWork['partitions'][number], 'ingest_end' | 'scoring_end'>;
   /** Where to begin; absent: at the beginning of the log. */
   readonly from?: { readonly ingest: number; readonly scoring: number };
+  /** Types of which the events before an offset of ingest.events are deleted; absent: none. */
+  readonly deleted?: readonly DeletedType[] | undefined;
   /** Which leads: those of a group, or these. */
   readonly leads: LeadGroup | ReadonlySet<string>;
   /** Which of them; absent: all. */
@@ -48,14 +52,28 @@ export async function* readHappenings(log: EventLog, part: HistoryPart): AsyncGe
 /** The same without resets: what ingest recorded. */
 export async function* readCauses(log: EventLog, part: HistoryPart): AsyncGenerator<PlacedCause[], void> {
   const isOfType = ({ type }: StoredRecord) => ingestTypes.has(type);
-  for await (const found of read(log, part, 'ingest.events', isOfType)) yield found.map(causeOf);
+  for await (const found of read(log, part, 'ingest.events', isOfType))
+    yield found.map((record) => causeOf(record, part.deleted));
 }
 
-function causeOf({ type, payload, offset }: IncomingRecord): PlacedCause {
+function causeOf({ type, payload, offset }: IncomingRecord, deleted: HistoryPart['deleted']): PlacedCause {
   const source = { offset: offsetToNumber(offset) };
-  return type === records.leadDeleted.type
-    ? { type: 'LeadDeleted', payload: payload as records.LeadDeleted, source }
-    : { type: 'EventsIngested', payload: payload as records.EventsIngested, source };
+  if (type === records.leadDeleted.type)
+    return { type: 'LeadDeleted', payload: payload as records.LeadDeleted, source };
+  const ingested = payload as records.EventsIngested;
+  return { type: 'EventsIngested', payload: withoutDeleted(ingested, source.offset, deleted), source };
+}
+
+/** The record without its deleted events. Where none is left it stays: it has made the lead known, which stays. */
+function withoutDeleted(
+  ingested: records.EventsIngested,
+  offset: number,
+  deleted: HistoryPart['deleted'] = [],
+): records.EventsIngested {
+  const keys = deleted.flatMap(({ key, before }) => (offset < before ? [key] : []));
+  if (keys.length === 0) return ingested;
+  const events = ingested.events.filter(({ event_type }) => !keys.includes(eventTypeKey(event_type)));
+  return events.length === ingested.events.length ? ingested : { ...ingested, events };
 }
 
 /** Decisions are decoded of the leads alone that were reset. */
@@ -94,6 +112,17 @@ const scoreTypes: ReadonlySet<string> = new Set([
 
 function isOfScores({ type }: StoredRecord): boolean {
   return scoreTypes.has(type);
+}
+
+const newsTypes: ReadonlySet<string> = new Set([records.leadLevelChanged.type, records.leadRemoved.type]);
+
+/** What tells of the levels of the leads, in its order, a fetch at a time. */
+export async function* readLevelNews(log: EventLog, part: HistoryPart): AsyncGenerator<LevelNews[], void> {
+  for await (const found of read(log, part, 'scoring.events', ({ type }) => newsTypes.has(type)))
+    yield found.map(
+      ({ type, payload, offset }) =>
+        ({ type, payload, offset: offsetToNumber(offset) }) as unknown as LevelNews,
+    );
 }
 
 const noOffsets = { ingest: 0, scoring: 0 };

@@ -2,13 +2,20 @@
 // each of one partition. Nothing of a live score is touched.
 import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
-import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { loadOne } from '../configuration/queries.js';
-import { besideLog, plannedSteps, planOf, stepsTaken, type ReplayDependencies } from '../jobs/replay-plan.js';
-import { alwaysInForce, draftOf } from './draft-model.js';
+import {
+  besideLog,
+  defaultLeadsPerStep,
+  plannedSteps,
+  planOf,
+  stepsTaken,
+  type ReplayDependencies,
+} from '../jobs/replay-plan.js';
+import { readTriggers } from '../trigger-definitions/documents.js';
+import { draftOf } from './draft-model.js';
 import { joinedJson } from './found-model.js';
-import { configurationAt, rangeOf, type StepContext } from './replay-group.js';
-import type { Sides } from './replay-model.js';
+import { configurationsOf, rangeOf, type StepContext } from './replay-group.js';
+import { isEvaluated, rememberEvents, unchangedTriggers } from './trigger-model.js';
 
 type Work = records.WhatIfWork;
 type WhatIfJob = Job<Work>;
@@ -34,8 +41,18 @@ async function begin(
   const live = await loadOne(dependencies.configurations(), ou_id);
   const draft = draftOf(asked, live, { job_id, at });
   if (draft.outcome === 'rejected') return draft;
-  const { partitions, total } = await planOf(ou_id, readModel, dependencies);
-  return { work: { kind: 'what-if', ...asked, configuration_version: live.version, partitions }, total };
+  const triggers = (await readTriggers(readModel, ou_id)).filter(isEvaluated);
+  const { leadsPerStep = defaultLeadsPerStep } = dependencies;
+  const { partitions, total } = await planOf(ou_id, readModel, {
+    ...dependencies,
+    leadsPerStep: rememberEvents(triggers) ? Math.ceil(leadsPerStep / 2) : leadsPerStep,
+  });
+  const { version: configuration_version } = live;
+  const ids = triggers.slice(0, records.whatIfLimits.triggers).map(({ id }) => id);
+  return {
+    work: { kind: 'what-if', ...asked, configuration_version, partitions, triggers: ids },
+    total,
+  };
 }
 
 type Asked = Omit<records.StartWhatIf, 'ou_id' | 'job_id' | 'requested_at' | 'actor'>;
@@ -55,23 +72,13 @@ async function takeStep(
 ): Promise<JobStep> {
   const { started_at, work } = job;
   const { score_type, outcome } = work;
-  const configurations = await configurationsOf(job, context);
-  const asked = { configurations, range: rangeOf(work, started_at), score_type, outcome };
+  const configurations = await configurationsOf({ ...job, at: started_at }, context);
+  const triggers = unchangedTriggers(await readTriggers(context.scope.readModel, job.ou_id), job);
+  const asked = { configurations, range: rangeOf(work, started_at), score_type, outcome, triggers };
   // As many groups of leads as can be replayed at the same time.
   const steps = plannedSteps(job, tasks.width, context.signal);
   const found = await Promise.all(
     steps.map(({ part: { signal, ...part } }) => tasks.perform('what-if', { ...asked, part }, signal)),
   );
   return stepsTaken(steps, found);
-}
-
-/** The live rules of when the job began, and the draft of them. */
-async function configurationsOf(
-  { ou_id, job_id, work, started_at: at }: WhatIfJob,
-  context: StepContext,
-): Promise<Sides<ScoringConfiguration>> {
-  const live = await configurationAt({ ou_id, version: work.configuration_version }, context);
-  const draft = draftOf(work, live, { job_id, at });
-  if (draft.outcome === 'rejected') throw new Error(`the draft of a what-if is refused: ${draft.message}`);
-  return { live: alwaysInForce(live), draft: alwaysInForce(draft.configuration) };
 }

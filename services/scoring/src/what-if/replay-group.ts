@@ -7,9 +7,9 @@ import { configurationOfVersion } from '../configuration-changes/documents.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne } from '../configuration/queries.js';
 import { compileRules } from '../scores/rule-model.js';
+import { alwaysInForce, draftOf, type Draft } from './draft-model.js';
 import { readCauses, readHappenings, type HistoryPart } from './history.js';
-import type { PointTally } from './reasons-model.js';
-import { Outcomes, Replay, type ReplayedRange, type Sides } from './replay-model.js';
+import { Outcomes, Replay, type ReplayedRange, type ReplayOptions, type Sides } from './replay-model.js';
 
 /** What a step of a job reads with, whatever the kind of job. */
 export interface StepSources {
@@ -31,6 +31,25 @@ export async function configurationAt(
 ): Promise<ScoringConfiguration> {
   const now = await loadOne(configurations(), ou_id);
   return now.version === version ? now : configurationOfVersion(scope.readModel, ou_id, version);
+}
+
+/** A draft, the version of the configuration that it changes, and the id and the time from which the ids of what it creates follow. */
+export interface ComparedDraft {
+  readonly ou_id: string;
+  readonly job_id: string;
+  readonly at: string;
+  readonly work: Draft & { readonly configuration_version: number };
+}
+
+/** The live rules that a draft changes, and the same with the draft, as if both had always been in force. */
+export async function configurationsOf(
+  { ou_id, job_id, work, at }: ComparedDraft,
+  context: Pick<StepContext, 'configurations' | 'scope'>,
+): Promise<Sides<ScoringConfiguration>> {
+  const live = await configurationAt({ ou_id, version: work.configuration_version }, context);
+  const draft = draftOf(work, live, { job_id, at });
+  if (draft.outcome === 'rejected') throw new Error(`a draft that was taken is refused: ${draft.message}`);
+  return { live: alwaysInForce(live), draft: alwaysInForce(draft.configuration) };
 }
 
 /** The events that a job asks for, as they were when it began. */
@@ -59,17 +78,14 @@ export async function replayed(
   {
     configurations,
     range,
-    outcome,
-    observers,
-  }: {
+    ...options
+  }: ReplayOptions & {
     readonly configurations: Sides<ScoringConfiguration>;
     readonly range: ReplayedRange;
-    readonly outcome?: records.WhatIfWork['outcome'];
-    readonly observers?: Sides<PointTally>;
   },
 ): Promise<Replay> {
   const rules = { live: compileRules(configurations.live), draft: compileRules(configurations.draft) };
-  const replay = new Replay(rules, range, { outcome, observers });
+  const replay = new Replay(rules, range, options);
   for await (const happenings of readHappenings(log, part)) replay.take(happenings);
   const { disordered: leads } = replay;
   if (leads.size > 0)

@@ -1,6 +1,7 @@
 // The history of a group of leads, replayed by the live rules and by a draft side by side. Where there is an outcome, what was decided on a
 // lead when it comes is what the lead is judged by; only the leads whose history is not in the order of its times are replayed again. Pure.
 import { compileFilters, eventTypeKey, type records } from '@lead-scoring/contracts';
+import type { Lead } from '../leads/state.js';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import type { CompiledRules } from '../scores/rule-model.js';
 import { Track, type Happening } from './track-model.js';
@@ -70,8 +71,10 @@ export class Outcomes {
 export interface ReplayOptions {
   /** Undefined: no lead is judged by an outcome. */
   readonly outcome?: Outcome | undefined;
-  /** Get the decisions on the whole history. */
-  readonly observers?: Sides<{ readonly take: (event: LeadEvent) => void }> | undefined;
+  /** Get the decisions on the whole history, and the lead after each. */
+  readonly observers?: Sides<{ readonly take: (event: LeadEvent, lead: Lead | null) => void }> | undefined;
+  /** Gets what happened, as far as it counts. */
+  readonly onHappenings?: ((happenings: readonly Happening[]) => void) | undefined;
 }
 
 export class Replay {
@@ -80,11 +83,12 @@ export class Replay {
   /** Of the leads that had the outcome, what was before it. */
   readonly before: Sides<Track>;
   readonly #judged: JudgedLeads | null;
+  readonly #onHappenings: ReplayOptions['onHappenings'];
 
   constructor(
     rules: Sides<CompiledRules>,
     private readonly range: ReplayedRange,
-    { outcome, observers }: ReplayOptions = {},
+    { outcome, observers, onHappenings }: ReplayOptions = {},
   ) {
     this.whole = {
       live: new Track(rules.live, observers?.live.take),
@@ -92,6 +96,7 @@ export class Replay {
     };
     this.before = { live: new Track(rules.live), draft: new Track(rules.draft) };
     const fades = rules.live.decays !== null || rules.draft.decays !== null;
+    this.#onHappenings = onHappenings;
     this.#judged = outcome ? new JudgedLeads(new Outcomes(outcome, range), fades) : null;
   }
 
@@ -108,6 +113,7 @@ export class Replay {
   /** Takes what happened, in the order in which it was decided. */
   take(happenings: readonly Happening[]): void {
     const counting = happenings.flatMap((happening) => happeningWithin(happening, this.range) ?? []);
+    this.#onHappenings?.(counting);
     if (!this.#judged) {
       takeOnBoth(this.whole, counting);
       return;
@@ -240,6 +246,8 @@ function happeningWithin(happening: Happening, range: ReplayedRange): Happening 
 function happeningBefore(happening: Happening, moment: string): Happening | null {
   if (happening.type === 'LeadDeleted') return happening;
   if (happening.type === 'ScoreReset') return happening.payload.requested_at < moment ? happening : null;
+  // All of its events were deleted; it has made the lead known.
+  if (happening.payload.events.length === 0) return happening.payload.received_at < moment ? happening : null;
   const earlier = withEvents(
     happening,
     happening.payload.events.filter(({ timestamp }) => timestamp < moment),
@@ -256,8 +264,8 @@ type EventCause = Extract<LeadCause, { type: 'EventsIngested' }>;
 
 function withEvents(cause: EventCause, events: IngestedEvent[]): EventCause | null {
   const { payload } = cause;
-  if (events.length === payload.events.length) return cause;
   if (events.length === 0) return null;
+  if (events.length === payload.events.length) return cause;
   const times = new Set(events.map(({ timestamp }) => timestamp));
   const { fields: all = [], ...others } = payload;
   const fields = all.filter(({ at }) => times.has(at));

@@ -7,10 +7,10 @@ import type { Lead } from '../leads/state.js';
 import { ScoringInMemory } from '../reference/scoring-in-memory.js';
 import { compileRules } from '../scores/rule-model.js';
 import { createRule, deleted, idOf, ingested } from '../testing/builders.js';
+import { configured } from '../testing/configured.js';
 import {
   base,
   commands,
-  configured,
   decays,
   event,
   histories,

@@ -6,7 +6,8 @@ import type { Sides } from './replay-model.js';
 import { bandsOf, countIn, type Band, type ScoreCounts } from './statistics/histogram.js';
 import { atThreshold, liftOfTopDecile, rocOf, separationOf } from './statistics/separation.js';
 
-type Result = routeDeclarations.WhatIfResult;
+/** The triggers are answered beside it: their names are not among the findings. */
+type Result = Omit<routeDeclarations.WhatIfResult, 'triggers'>;
 type Side = routeDeclarations.WhatIfSide;
 
 export interface ResultContext {

@@ -19,10 +19,10 @@ export class Track {
   /** Counts the decisions, as the offsets of the log do. */
   #decisions = 0;
 
-  /** @param onDecision gets each decision before it is folded */
+  /** @param onDecision gets each decision, and the lead after it; null: it was removed */
   constructor(
     private readonly rules: CompiledRules,
-    private readonly onDecision: (event: LeadEvent) => void = () => undefined,
+    private readonly onDecision: (event: LeadEvent, lead: Lead | null) => void = () => undefined,
   ) {}
 
   /** Decides on what happened, in its order; on records of ingest that follow one another together. */
@@ -81,19 +81,19 @@ export class Track {
   }
 
   #fold(event: LeadEvent): void {
-    this.onDecision(event);
     this.#decisions += 1;
     const { lead_id } = event.payload;
     const lead = this.leads.get(lead_id) ?? null;
     switch (event.type) {
       case 'LeadScored':
         this.leads.set(lead_id, foldLead(lead, event.payload, this.#decisions));
-        return;
+        break;
       case 'ScoreAdjusted':
         if (lead) this.leads.set(lead_id, foldAdjusted(lead, event.payload, this.#decisions));
-        return;
+        break;
       case 'LeadRemoved':
         this.leads.delete(lead_id);
     }
+    this.onDecision(event, this.leads.get(lead_id) ?? null);
   }
 }

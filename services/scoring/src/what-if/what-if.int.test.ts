@@ -332,6 +332,12 @@ describe('the picture of a what-if', () => {
     await startOf(start);
     await completed(start.job_id);
     expect((await pictureOf(start.job_id, '?chart=pie')).status).toBe(400);
+    const png = await rig.get(`/scoring/what-if/scoring-${start.job_id}/picture.png?chart=roc&width=480`);
+    expect([png.status, png.headers.get('content-type'), png.text.slice(1, 4)]).toEqual([
+      200,
+      'image/png',
+      'PNG',
+    ]);
     for (const answer of [
       await pictureOf(idOf('unknown')),
       await pictureOf(start.job_id, '', { ou: otherOuId }),

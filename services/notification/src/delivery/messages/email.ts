@@ -80,7 +80,7 @@ const address = /^[^\s@,;<>()[\]\\":]{1,64}@[^\s@,;<>()[\]\\":]{1,255}$/u;
  */
 export function recipientsOf(list: string): string[] {
   const addresses = list.split(',').map((part) => part.trim());
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f]/.test(list) || !addresses.every((part) => address.test(part)))
     throw new TypeError('recipients must be e-mail addresses separated by commas');
   return [...new Set(addresses)];

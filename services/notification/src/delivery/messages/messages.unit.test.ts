@@ -85,7 +85,7 @@ describe('one line of text', () => {
     fc.assert(
       fc.property(anyName, fc.integer({ min: 1, max: 600 }), (name, maximum) => {
         const line = oneLine(name, maximum);
-        // eslint-disable-next-line no-control-regex
+        // oxlint-disable-next-line no-control-regex
         expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/);
         expect(line.isWellFormed()).toBe(true);
         expect(Array.from(line).length).toBeLessThanOrEqual(maximum);
@@ -281,7 +281,7 @@ describe('an e-mail', () => {
       fc.property(anyName, fc.constantFrom(hostile, hostileAccount), (name, payloadOf) => {
         const { subject, html, headers, messageId } = emailMessage(noticeOf(payloadOf(name)), mail);
         for (const header of [subject, messageId, ...Object.values(headers)])
-          // eslint-disable-next-line no-control-regex
+          // oxlint-disable-next-line no-control-regex
           expect(header).not.toMatch(/[\u0000-\u001f\u007f]/);
         expect(
           html.replaceAll(/<\/?(!doctype|html|head|meta|title|body|h1|table|tr|th|td|ul|li)\b[^<>]*>/g, ''),

@@ -1,0 +1,310 @@
+// Erasing on a real broker: every other record keeps its offset and its bytes, whenever the erasure is killed.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { leadIdOf, namedEventIdOf, records as declarations } from '@lead-scoring/contracts';
+import type { Admin, Kafka, Producer, Transaction } from 'kafkajs';
+import { internals, type EventLog } from '../event-log.js';
+import { positionsHeader } from '../input-positions.js';
+import type { Broker } from '../kafka/broker.js';
+import { readUntil, type RawRecord } from '../kafka/partition-reader.js';
+import { encodeRecord } from '../outgoing.js';
+import { ownerHeader } from '../owners.js';
+import { createProcessor } from '../processor.js';
+import { outgoing, type OutgoingRecord } from '../records.js';
+import { tail } from '../tail.js';
+import { logger, ouId, removeNamespace, rulesetState, testLog } from '../testing/test-support.js';
+import { takingAll } from '../inputs.js';
+import { pause } from '../timing.js';
+import { eraseLog } from './erase.js';
+import { erasureState } from './turn.js';
+
+const at = '2026-01-31T09:30:00.000Z';
+let log: EventLog;
+let admin: Admin;
+let producer: Producer;
+
+beforeAll(async () => {
+  log = testLog();
+  await log.prepare();
+  const { kafka } = log[internals];
+  admin = kafka.admin();
+  producer = kafka.producer({
+    transactionalId: `${log.config.namespace}.erasure-test`,
+    maxInFlightRequests: 1,
+  });
+  await Promise.all([admin.connect(), producer.connect()]);
+}, 60_000);
+
+afterAll(async () => {
+  await producer.disconnect();
+  await admin.disconnect();
+  await removeNamespace(log);
+}, 60_000);
+
+function ingested(address: string, headers: Record<string, string> = {}): OutgoingRecord {
+  const lead_id = leadIdOf(ouId, 'email', address);
+  return outgoing(declarations.eventsIngested, {
+    key: lead_id,
+    partition: 0,
+    headers,
+    payload: {
+      ou_id: ouId,
+      lead_id,
+      batch_id: randomUUID(),
+      source: 'ingest',
+      fire_triggers: true,
+      received_at: at,
+      aliases: [{ alias_kind: 'email', alias: address }],
+      events: [
+        {
+          id: namedEventIdOf(ouId, 'email', address, 'one'),
+          event_id: 'one',
+          event_type: 'Page View',
+          timestamp: at,
+        },
+        { id: randomUUID(), event_type: 'Page View', timestamp: at },
+      ],
+    },
+  });
+}
+
+function deleted(address: string): OutgoingRecord {
+  const lead_id = leadIdOf(ouId, 'email', address);
+  return outgoing(declarations.leadDeleted, {
+    key: lead_id,
+    partition: 0,
+    payload: { ou_id: ouId, lead_id, deletion_id: randomUUID(), deleted_by: randomUUID(), deleted_at: at },
+  });
+}
+
+/** A broker that has just started does not know the coordinators of transactions yet. */
+async function begun(): Promise<Transaction> {
+  for (const giveUpAt = Date.now() + 30_000; ;)
+    try {
+      return await producer.transaction();
+    } catch (error) {
+      if (Date.now() > giveUpAt) throw error;
+      await pause(200);
+    }
+}
+
+/** Writes records in a transaction of their own, which leaves a marker behind them. */
+async function write(records: readonly OutgoingRecord[], end: 'commit' | 'abort' = 'commit'): Promise<void> {
+  const transaction = await begun();
+  for (const record of records) {
+    const { topic, partition, message } = encodeRecord(log, record, Date.parse(at), {});
+    await transaction.send({
+      topic,
+      messages: [{ ...message, key: String(message.key), partition, timestamp: String(message.timestamp) }],
+    });
+  }
+  await transaction[end]();
+}
+
+/** The records of partition 0 of ingest's events, in order. */
+async function stored(): Promise<RawRecord[]> {
+  const { connect, wire } = log[internals];
+  const topic = wire('ingest.events');
+  const connection = connect();
+  try {
+    await connection.open([topic]);
+    const end = await connection.offset(topic, 0, 'latest');
+    const found: RawRecord[] = [];
+    const fetches = readUntil(
+      connection,
+      { topic, partition: 0, from: 0n },
+      ({ nextOffset }) => nextOffset >= end,
+      {
+        maxBytes: 1_000_000,
+      },
+    );
+    for await (const { records } of fetches) found.push(...records);
+    return found;
+  } finally {
+    connection.close();
+  }
+}
+
+const typeOf = ({ headers }: RawRecord) => String(headers.type);
+const isEmpty = (record: RawRecord) => typeOf(record) === 'RecordErased';
+
+/** The same log, whose change number `at` of topics fails: before it is made, or after. */
+function failing(when: { at: number; isAfter: boolean }): EventLog {
+  const inside = log[internals];
+  let changes = 0;
+  const isNow = () => ++changes === when.at;
+  const interrupted = (real: Admin): Admin => {
+    const changing =
+      <Given extends unknown[], Answer>(change: (...given: Given) => Promise<Answer>) =>
+      async (...given: Given): Promise<Answer> => {
+        const fails = isNow();
+        if (fails && !when.isAfter) throw new Error('killed');
+        const answer = await change(...given);
+        if (fails) throw new Error('killed');
+        return answer;
+      };
+    return {
+      ...real,
+      createTopics: changing((options) => real.createTopics(options)),
+      deleteTopics: changing((options) => real.deleteTopics(options)),
+      deleteTopicRecords: changing((options) => real.deleteTopicRecords(options)),
+    };
+  };
+  const kafka = Object.assign(Object.create(inside.kafka) as Kafka, {
+    admin: () => interrupted(inside.kafka.admin()),
+  });
+  return { ...log, [internals]: { ...inside, kafka } };
+}
+
+test('a deleted lead is gone, later events of it are known to be repeats, and every other record is where it was', async () => {
+  await write([
+    ingested('stay@example.com'),
+    ingested('gone@example.com', { [positionsHeader]: 'ingest.commands:4', [ownerHeader]: 'me' }),
+  ]);
+  await write([ingested('gone@example.com')], 'abort');
+  await write([deleted('gone@example.com')]);
+  await write([ingested('gone@example.com')]);
+  const before = await stored();
+  await admin.setOffsets({
+    groupId: `consumer-${log.config.namespace}`,
+    topic: log[internals].wire('ingest.events'),
+    partitions: [{ partition: 0, offset: '4' }],
+  });
+
+  const { events } = await eraseLog(log, { isDryRun: true });
+  expect(events.find(({ topic }) => topic === 'ingest.events')).toMatchObject({ erased: 1 });
+  expect(await stored()).toEqual(before);
+
+  expect((await eraseLog(log)).events.find(({ topic }) => topic === 'ingest.events')).toMatchObject({
+    erased: 1,
+  });
+  const after = await stored();
+  // No offset is missing any more: markers and aborted records are filled.
+  expect(after.map(({ offset }) => offset)).toEqual(after.map((_, index) => BigInt(index)));
+  const [stays, remembered, ...later] = after.filter((record) => !isEmpty(record));
+  expect(stays).toEqual(before[0]);
+  expect(later).toEqual(before.slice(2));
+  const lead_id = leadIdOf(ouId, 'email', 'gone@example.com');
+  expect(remembered).toMatchObject({ offset: before[1]?.offset, timestamp: before[1]?.timestamp });
+  expect(String(remembered?.headers[positionsHeader])).toBe('ingest.commands:4');
+  expect(String(remembered?.headers[ownerHeader])).toBe('me');
+  expect(typeOf(remembered as RawRecord)).toBe('EventsRemembered');
+  expect(JSON.parse(String(remembered?.value?.subarray(5)))).toEqual({
+    ou_id: ouId,
+    lead_id,
+    event_ids: [namedEventIdOf(ouId, 'email', 'gone@example.com', 'one')],
+  });
+
+  // A downstream consumer goes on where it was.
+  const [offsets] = await admin.fetchOffsets({
+    groupId: `consumer-${log.config.namespace}`,
+    topics: [log[internals].wire('ingest.events')],
+  });
+  expect(offsets?.partitions.find(({ partition }) => partition === 0)?.offset).toBe('4');
+
+  // Nobody who reads the topic is told of what is erased.
+  const told: string[] = [];
+  for await (const { type, error } of tail(log, 'ingest.events', { from: 'beginning', follow: false }))
+    told.push(error ?? type);
+  expect(told).toEqual(['EventsIngested', 'EventsRemembered', 'LeadDeleted', 'EventsIngested']);
+
+  // A second time there is nothing to do.
+  expect((await eraseLog(log)).events.every(({ erased }) => erased === 0)).toBe(true);
+  expect(await stored()).toEqual(after);
+}, 120_000);
+
+test('an erasure that is killed at any step is finished by the next one, and no service starts in between', async () => {
+  let steps = 0;
+  for (let isFinished = false; !isFinished;) {
+    steps += 1;
+    const address = `round-${String(steps)}@example.com`;
+    await write([ingested(address), ingested('stay@example.com')]);
+    await write([deleted(address)]);
+    const before = await stored();
+    const gone = before.filter((record) => String(record.key) === leadIdOf(ouId, 'email', address))[0];
+    isFinished = await eraseLog(failing({ at: steps, isAfter: steps % 2 === 0 })).then(
+      () => true,
+      (error: unknown) => {
+        expect(String(error)).toContain('killed');
+        return false;
+      },
+    );
+    if (!isFinished && (await admin.listTopics()).includes(`${log.config.namespace}.erasure`))
+      await expect(log.prepare()).rejects.toMatchObject({ code: 'erasure_unfinished' });
+    await eraseLog(log);
+    const after = await stored();
+    expect(after.filter(({ offset }) => offset === gone?.offset).map(typeOf)).toEqual(['EventsRemembered']);
+    const others = (records: RawRecord[]) =>
+      records.filter((record) => record.offset !== gone?.offset && !isEmpty(record));
+    expect(others(after)).toEqual(others(before));
+    await log.prepare();
+  }
+  // The lock, the copy, its mark, and the topic: each is made and deleted.
+  expect(steps).toBeGreaterThan(8);
+  expect(
+    (await admin.listTopics()).filter((name) => name.includes(`${log.config.namespace}.erasure`)),
+  ).toEqual([]);
+}, 400_000);
+
+test('is refused while a service runs, which goes on', async () => {
+  const service = await createProcessor(log, {
+    name: 'scoring',
+    inputs: takingAll('scoring.commands'),
+    output: 'scoring.events',
+    logger,
+    onFatal: () => undefined,
+    rebuild: () => Promise.resolve(),
+    open: (partition) => Promise.resolve(rulesetState(new Map(), partition)),
+  }).start();
+  try {
+    await expect(eraseLog(log, { patienceMs: 0 })).rejects.toMatchObject({
+      code: 'log_in_use',
+      message: expect.stringContaining(`${log.config.namespace}.scoring`),
+    });
+    await log.prepare();
+  } finally {
+    await service.stop();
+  }
+}, 60_000);
+
+/** A member of the group that is never heard of again. */
+async function joinAsKilledProcess(groupId: string): Promise<void> {
+  const connection = log[internals].connect();
+  await connection.open([log[internals].wire('gateway.events')]);
+  const coordinator = (await connection.groupCoordinator(groupId)) as Broker & {
+    joinGroup(request: object): Promise<unknown>;
+  };
+  await coordinator.joinGroup({
+    groupId,
+    sessionTimeout: 6_000,
+    rebalanceTimeout: 6_000,
+    groupProtocols: [{ name: 'none', metadata: Buffer.alloc(0) }],
+  });
+  connection.close();
+}
+
+test('a second one at the same time is refused; a killed one is out of the way after a while', async () => {
+  const states: Promise<string>[] = [];
+  const others: Promise<unknown>[] = [];
+  await write([ingested('stay@example.com')]);
+  expect(await erasureState(log)).toBe('none');
+  await eraseLog(log, {
+    onProgress: () => {
+      if (others.length > 0) return;
+      states.push(erasureState(log));
+      others.push(eraseLog(log, { patienceMs: 0 }).catch((error: unknown) => error));
+    },
+  });
+  expect(await Promise.all(others)).toMatchObject([
+    { code: 'log_in_use', message: expect.stringContaining('another') },
+  ]);
+  expect(await Promise.all(states)).toEqual(['running']);
+  await log.prepare();
+
+  await expect(eraseLog(failing({ at: 1, isAfter: true }))).rejects.toThrow('killed');
+  expect(await erasureState(log)).toBe('unfinished');
+  await joinAsKilledProcess(`${log.config.namespace}.erasure`);
+  expect(await erasureState(log)).toBe('running');
+  await eraseLog(log);
+  expect(await erasureState(log)).toBe('none');
+}, 120_000);

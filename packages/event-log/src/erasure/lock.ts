@@ -1,0 +1,18 @@
+// Topics that exist only while the log is being erased. A topic is made and deleted at once or not at all, and every process sees it, so
+// they say how far an erasure has come, also after it was killed.
+import type { TopicName } from '@lead-scoring/contracts';
+
+/** Exists from the beginning of an erasure to its end: no service starts meanwhile. */
+export function lockTopic(namespace: string): string {
+  return `${namespace}.erasure`;
+}
+
+/** The copy of a topic without the erased records, at the same offsets. */
+export function copyTopic(namespace: string, topic: TopicName): string {
+  return `${lockTopic(namespace)}.${topic}`;
+}
+
+/** Exists while the copy of a topic is whole and checked, and the topic itself may be away or incomplete. */
+export function copiedMark(namespace: string, topic: TopicName): string {
+  return `${copyTopic(namespace, topic)}.copied`;
+}

@@ -1,0 +1,103 @@
+// A Python with the packages of ../python/requirements.txt, for tools and clients that come from PyPI: installed into a cache outside of the
+// checkout.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+const requirements = join(import.meta.dirname, '../python/requirements.txt');
+
+export interface Python {
+  run(args: readonly string[], options?: PythonOptions): Promise<{ code: number; output: string }>;
+}
+
+export interface PythonOptions {
+  environment?: Record<string, string>;
+  /** Where it runs; default: this process's folder. */
+  folder?: string;
+  input?: string;
+}
+
+/**
+ * Installs the packages in a virtual environment, unless an earlier run did.
+ *
+ * @throws Error if there is no suitable Python; its message says what to install
+ */
+export async function pythonWithPackages(): Promise<Python> {
+  const version = createHash('sha256')
+    .update(await readFile(requirements))
+    .digest('hex')
+    .slice(0, 12);
+  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'lead-scoring');
+  const home = join(cache, `python-${version}`);
+  if (!existsSync(home)) await install(cache, home);
+  return { run: (args, options) => run(join(home, 'bin/python'), args, options) };
+}
+
+/** Installs atomically: in a temporary folder, which is renamed at the end. */
+async function install(cache: string, home: string): Promise<void> {
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'making-python-'));
+  try {
+    const venv = () => run('python3', ['-m', 'venv', '--clear', folder]);
+    let made = await venv();
+    if (made.code !== 0 && process.getuid?.() === 0) {
+      await run('apt-get', ['update', '-qq']);
+      await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'python3-venv'], {
+        environment: { DEBIAN_FRONTEND: 'noninteractive' },
+      });
+      made = await venv();
+    }
+    if (made.code !== 0)
+      throw new Error(
+        `Some tests need Python 3.10 or newer with venv: install python3 and python3-venv, then try again.\n${made.output}`,
+      );
+    const installed = await run(join(folder, 'bin/python'), [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--requirement',
+      requirements,
+    ]);
+    if (installed.code !== 0)
+      throw new Error(
+        `The packages of ${requirements} could not be installed from PyPI:\n${installed.output}`,
+      );
+    // A concurrent run may have installed it already.
+    await rename(folder, home).catch((error: unknown) => {
+      if (!existsSync(home)) throw error;
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function run(
+  command: string,
+  args: readonly string[],
+  { environment, folder, input }: PythonOptions = {},
+): Promise<{ code: number; output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      env: { ...process.env, ...environment },
+      ...(folder !== undefined && { cwd: folder }),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    // A program that reads no input may end before it is written.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+    let output = '';
+    child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+    child.stderr.on('data', (text: Buffer) => (output += text.toString()));
+    child.on('error', (error) => {
+      resolve({ code: 127, output: error.message });
+    });
+    child.on('close', (code) => {
+      resolve({ code: code ?? 1, output });
+    });
+  });
+}
