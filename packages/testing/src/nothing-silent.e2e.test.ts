@@ -165,6 +165,7 @@ const commandsOf = (service: ServiceName) =>
 const unanswered = new Set([
   'IngestEvents',
   'LinkAlias',
+  'JoinLead',
   'UnlinkAlias',
   'RememberEvents',
   'RequestNotification',

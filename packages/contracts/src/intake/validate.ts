@@ -1,7 +1,14 @@
 // POST /ingest and /import: checks sent events and turns them into events of the log, in one pass. This is the hot path
 // of the system, so it does not use zod; a test compares its results with those of the zod schema.
 import { randomUUID } from 'node:crypto';
-import { eventName, leadName, nameBasedIds, normaliseAlias, type Alias } from '../vocabulary/identity.js';
+import {
+  eventName,
+  knownFirst,
+  leadName,
+  nameBasedIds,
+  normaliseAlias,
+  type Alias,
+} from '../vocabulary/identity.js';
 import { nearestName } from '../vocabulary/nearest-name.js';
 import { checkMetadata, type MetadataProblem } from '../vocabulary/metadata.js';
 import type { JsonObject } from '../vocabulary/json.js';
@@ -133,7 +140,7 @@ function check(event: unknown, latest: string, errors: MetadataProblem[]): Check
   const named: Alias[] = [];
   checkNaming(kind, alias, aliases, named, errors);
   const result: CheckedEvent = {
-    aliases: named,
+    aliases: named.length > 1 ? knownFirst(named) : named,
     eventType: '',
     timestamp: undefined,
     eventId: undefined,

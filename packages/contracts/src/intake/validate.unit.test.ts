@@ -170,7 +170,7 @@ describe('a body is', () => {
     const named = (lead: number, further: number) => ({
       event_type: 'x',
       aliases: Array.from({ length: 1 + further }, (_, index) => ({
-        alias_kind: 'cookie',
+        alias_kind: 'external_id',
         alias: index === 0 ? `lead ${String(lead)}` : String(index),
       })),
     });

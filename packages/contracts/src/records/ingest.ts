@@ -30,8 +30,22 @@ const chunkEvent = z.strictObject({
     .describe(
       'True on the way back through `forwarded_by`, because a lead that it was forwarded to was deleted.',
     ),
+  linked_by: id
+    .optional()
+    .describe(
+      'The lead of the alias by whose link the event comes: an event of its past, or the one that waited for them. Dropped where the lead has not claimed that alias, because it was deleted meanwhile.',
+    ),
 });
 export type ChunkEvent = z.infer<typeof chunkEvent>;
+
+const takenEvents = z.strictObject({
+  ou_id: id,
+  batch_id: id,
+  source: z.enum(['ingest', 'import']),
+  fire_triggers: z.boolean(),
+  received_at: time,
+  events: z.array(chunkEvent).min(1).max(5_000),
+});
 
 /** Many events of many leads of one partition in one record: fewer, larger records cost far less than one per event. */
 export const ingestEvents = defineRecord({
@@ -40,14 +54,7 @@ export const ingestEvents = defineRecord({
   key: 'lead_id',
   description: 'Take these events. They are of leads of one partition and came in one request.',
   mayWait: true,
-  schema: z.strictObject({
-    ou_id: id,
-    batch_id: id,
-    source: z.enum(['ingest', 'import']),
-    fire_triggers: z.boolean(),
-    received_at: time,
-    events: z.array(chunkEvent).min(1).max(5_000),
-  }),
+  schema: takenEvents,
 });
 export type IngestEvents = PayloadOf<typeof ingestEvents>;
 
@@ -57,9 +64,41 @@ export const linkAlias = defineRecord({
   key: 'lead_id',
   description:
     'From now on, events of this alias belong to another lead. Keyed by the lead that the alias named until then.',
-  schema: z.strictObject({ ou_id: id, alias, alias_lead_id: id, lead_id: id, linked_at: time }),
+  schema: z.strictObject({
+    ou_id: id,
+    alias,
+    alias_lead_id: id,
+    lead_id: id,
+    linked_at: time,
+    takes_past: z
+      .boolean()
+      .optional()
+      .describe(
+        'True for an anonymous alias that was named together with a known one: its past joins the lead.',
+      ),
+    waiting: takenEvents
+      .optional()
+      .describe('The event that named the alias. It counts after the past of the alias.'),
+  }),
 });
 export type LinkAlias = PayloadOf<typeof linkAlias>;
+
+export const joinLead = defineRecord({
+  type: 'JoinLead',
+  topic: 'ingest.commands',
+  key: 'lead_id',
+  description:
+    'Send the next events that an anonymous alias had before it was linked to the lead that it is linked to, and after the last of them the event that waits, if one does. Keyed by `alias_lead_id`. Sent by the service to itself.',
+  schema: z.strictObject({
+    ou_id: id,
+    alias_lead_id: id,
+    lead_id: id,
+    linked_at: time.describe('When the link was made. Another link of the same alias ends this.'),
+    from: z.int().min(0).describe('The records of the alias before this offset have been sent.'),
+    waiting: linkAlias.schema.shape.waiting,
+  }),
+});
+export type JoinLead = PayloadOf<typeof joinLead>;
 
 export const deleteLead = defineRecord({
   type: 'DeleteLead',
@@ -172,15 +211,19 @@ export const leadDeleted = defineRecord({
   key: 'lead_id',
   description:
     'The lead, its events and its links to aliases are gone. Events of the same id that follow are of a new lead. ' +
-    'Also sent for each lead that was linked to it, which may have had no events of its own.',
+    'Also sent for each lead that was linked to it, which may have had no events of its own. ' +
+    'With `joined_to`, nobody deleted the lead: it was an anonymous visitor whose events have become events of that lead.',
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,
     deletion_id: id,
-    deleted_by: id.describe('The credential.'),
+    deleted_by: id.optional().describe('The credential; absent for a lead that has joined another.'),
     deleted_at: time,
     actor: actor.optional(),
     linked_to: id.optional().describe('The lead that it was linked to, and deleted with.'),
+    joined_to: id
+      .optional()
+      .describe('The lead that its events have joined. Its id and its aliases name that lead from now on.'),
   }),
 });
 export type LeadDeleted = PayloadOf<typeof leadDeleted>;
@@ -251,6 +294,7 @@ export type EventTypeVisibilityChanged = PayloadOf<typeof eventTypeVisibilityCha
 export const ingestRecords = [
   ingestEvents,
   linkAlias,
+  joinLead,
   deleteLead,
   unlinkAlias,
   rememberEvents,

@@ -179,7 +179,8 @@ export const leadForgotten = defineRecord({
   description:
     "The lead was deleted: all that was recorded of it because of earlier records of the source's topic is forgotten. " +
     'Each of the two topics tells of a deletion in its own order, so there may be one of these for each. ' +
-    'What is recorded because of later records is of a new lead.',
+    'What is recorded because of later records is of a new lead. ' +
+    'With `joined_to`, triggers forget what they remember of the lead, and its firings stay.',
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,
@@ -187,6 +188,7 @@ export const leadForgotten = defineRecord({
     linked_to: id
       .optional()
       .describe('The lead that it was linked to, and deleted with: it may have had no events of its own.'),
+    joined_to: id.optional().describe('The lead that its events have joined. Absent for a deleted lead.'),
     source: causingRecord.describe('The record that tells of the deletion.'),
     at: time,
   }),

@@ -375,13 +375,16 @@ export const leadRemoved = defineRecord({
   topic: 'scoring.events',
   key: 'lead_id',
   description:
-    'The lead was deleted, and its score with it. Decisions of the same id that follow are of a new lead, which starts from zero.',
+    'The lead was deleted or has joined another, and its score is gone. Decisions of the same id that follow are of a new lead, which starts from zero.',
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,
     previous_score: score.describe('The score that it had.'),
     deletion_id: id,
     removed_at: time,
+    joined_to: id
+      .optional()
+      .describe('The lead that its events have joined: they are scored there. Absent for a deleted lead.'),
     source: decisionSource,
   }),
 });

@@ -75,7 +75,7 @@ export const ingestedEvent = z.union([
         .min(1)
         .max(intakeLimits.aliases)
         .describe(
-          'When one event knows several names of its lead; the first names the lead, the others are linked to it. A request may link up to 10,000 of them; an organizational unit has a limit of its own, and GET /event-stats counts what was not linked.',
+          'When one event knows several names of its lead: the first names the lead, and the others are linked to it. Anonymous ones (`anonymous_id`, `cookie`) come after all others; what came under them alone before becomes part of the lead. A request may link up to 10,000 of them; an organizational unit has a limit of its own, and GET /event-stats counts what was not linked.',
         ),
       ...eventFields,
     })

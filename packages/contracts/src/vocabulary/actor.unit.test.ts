@@ -9,6 +9,7 @@ import { actedBy, type Actor } from './actor.js';
 const askedForByNobody = [
   'IngestEvents',
   'LinkAlias',
+  'JoinLead',
   'MoveAccountLeads',
   'MoveLeadToAccount',
   'RememberEvents',

@@ -14,6 +14,19 @@ export const aliasKind = text(32)
 export const alias = z.strictObject({ alias_kind: aliasKind, alias: z.string().min(1).max(512) });
 export type Alias = z.infer<typeof alias>;
 
+/** Kinds of aliases that name a browser or a device, and a person only once an event names them together with an alias of another kind. */
+const anonymousKinds: ReadonlySet<string> = new Set(['anonymous_id', 'cookie']);
+
+/** Whether an alias names a visitor of whom nothing else is known. All other aliases are known: they name a person. */
+export function isAnonymous({ alias_kind }: Pick<Alias, 'alias_kind'>): boolean {
+  return anonymousKinds.has(alias_kind);
+}
+
+/** The aliases of an event in the order in which they count, of which the first names its lead: known ones before anonymous ones, otherwise as sent. */
+export function knownFirst(aliases: readonly Alias[]): Alias[] {
+  return [...aliases.filter((one) => !isAnonymous(one)), ...aliases.filter(isAnonymous)];
+}
+
 const email = /^[^\s@]+@[^\s@]+$/;
 const phone = /^\+[1-9]\d{4,14}$/;
 

@@ -28,9 +28,11 @@ export class ErasureMarks {
     const key = record.key.toString();
     if (deletingTypes.has(type)) this.#deleted.set(key, record.offset);
     else if (forgettingTypes.has(type)) {
-      const payload: { source?: CausingRecord } | null = payloadOf(record);
+      const payload: { source?: CausingRecord; joined_to?: string } | null = payloadOf(record);
       const source = payload?.source;
-      if (source) noteLatest(this.#forgotten, `${key} ${source.topic}`, source.offset);
+      // What was notified of a lead that has joined another stays, until that lead is deleted.
+      if (source && payload.joined_to === undefined)
+        noteLatest(this.#forgotten, `${key} ${source.topic}`, source.offset);
     } else if (type === declarations.notificationsForgotten.type) {
       const payload = payloadOf(record) as declarations.NotificationsForgotten | null;
       if (payload)

@@ -155,6 +155,15 @@ test('of notifications, what was caused before the deletion is erased, by the to
   expect(after[5]).toEqual(log[5]);
 });
 
+test('what was notified of a lead that has joined another stays', () => {
+  const caused = (offset: number) => ({ source: { topic: 'scoring.events', partition: 2, offset } });
+  const log = [
+    record(declarations.milestoneFired, 'ada', 0, caused(7)),
+    record(declarations.leadForgotten, 'ada', 1, { ...caused(9), joined_to: 'bea' }),
+  ];
+  expect(rewritten('notification.events', log)).toEqual(log);
+});
+
 test('every record of an ended unit is erased, and no record of another one', () => {
   const other = '33333333-7a0e-4c0b-9d8f-0b6f8a527a0e';
   const log = [

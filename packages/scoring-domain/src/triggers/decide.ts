@@ -135,7 +135,7 @@ export function decideIngested(
  * @param hasTriggers the OU has or had channels or triggers; without them no lead of the OU has firings to forget
  */
 export function decideDeletion(
-  { ou_id, lead_id, deletion_id, linked_to, at }: Deletion,
+  { ou_id, lead_id, deletion_id, linked_to, joined_to, at }: Deletion,
   source: Source,
   state: LeadState,
   hasTriggers: boolean,
@@ -145,7 +145,15 @@ export function decideDeletion(
     return { events: [], state };
   const event: FiringDraft = {
     type: 'LeadForgotten',
-    payload: { ou_id, lead_id, deletion_id, ...(linked_to !== undefined && { linked_to }), source, at },
+    payload: {
+      ou_id,
+      lead_id,
+      deletion_id,
+      ...(linked_to !== undefined && { linked_to }),
+      ...(joined_to !== undefined && { joined_to }),
+      source,
+      at,
+    },
   };
   return { events: [event], state: evolveLead(state, event) };
 }

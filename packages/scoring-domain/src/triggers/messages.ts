@@ -30,7 +30,10 @@ export type FiredDraft =
 export type FiringDraft = FiredDraft | OtherEvent;
 
 /** A deletion of a lead, as reported by scoring or ingest. */
-export type Deletion = Pick<records.LeadForgotten, 'ou_id' | 'lead_id' | 'deletion_id' | 'linked_to' | 'at'>;
+export type Deletion = Pick<
+  records.LeadForgotten,
+  'ou_id' | 'lead_id' | 'deletion_id' | 'linked_to' | 'joined_to' | 'at'
+>;
 
 /** Topic, partition and offset of the record that an event was decided on. */
 export type Source = records.ActivityObserved['source'];

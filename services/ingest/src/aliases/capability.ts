@@ -63,7 +63,7 @@ export class Aliases implements OpenCapability {
   }
 
   /** The redirects, claims and counts that the decision on these commands needs. */
-  async lookUp(commands: readonly IntakeCommand[]): Promise<LookedUpAliases> {
+  async lookUp(commands: readonly IntakeCommand[]): Promise<Omit<LookedUpAliases, 'visitors'>> {
     const [known, counts] = await Promise.all([
       this.#known.lookUp(commands),
       this.#counts.lookUp(possibleClaimers(commands)),
@@ -107,12 +107,14 @@ export class Aliases implements OpenCapability {
       if (isRecord(record, records.aliasClaimed))
         this.#known.claimed(record.payload.lead_id, record.payload.alias_lead_id);
       else if (isRecord(record, records.aliasLinked)) {
-        const { alias_lead_id, lead_id, alias } = record.payload;
-        this.#known.redirected(alias_lead_id, { lead_id, alias });
+        const { alias_lead_id, lead_id, alias, linked_at } = record.payload;
+        this.#known.redirected(alias_lead_id, { lead_id, alias, linked_at });
       }
   }
 
-  async #foldDeletion({ payload: { ou_id, lead_id }, offset }: DeletedLead): Promise<void> {
+  async #foldDeletion({ payload: { ou_id, lead_id, joined_to }, offset }: DeletedLead): Promise<void> {
+    // Its id and its aliases name the lead that it has joined.
+    if (joined_to !== undefined) return;
     const claimed = await this.#known.claimsOf(lead_id);
     // The counts come before the claims, whose documents give their number.
     if (claimed.length > 0) await this.#counts.fold([{ ou_id, by: -claimed.length, offset }]);

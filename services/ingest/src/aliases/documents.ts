@@ -76,6 +76,7 @@ export function toRedirect({
   lead_id,
   alias_kind,
   alias,
+  linked_at,
 }: RedirectDocument): readonly [string, Redirect] {
-  return [binaryToUuid(_id), { lead_id, alias: { alias_kind, alias } }];
+  return [binaryToUuid(_id), { lead_id, alias: { alias_kind, alias }, linked_at }];
 }

@@ -52,7 +52,7 @@ export class KnownAliases {
   }
 
   /** The redirects and claims that the decision on these commands needs. */
-  async lookUp(commands: readonly IntakeCommand[]): Promise<Omit<LookedUpAliases, 'counts'>> {
+  async lookUp(commands: readonly IntakeCommand[]): Promise<Pick<LookedUpAliases, 'redirects' | 'claims'>> {
     await this.load();
     const wanted = this.#redirects.isComplete() ? [] : possibleRedirects(commands);
     const [redirectTo, claimed] = await Promise.all([

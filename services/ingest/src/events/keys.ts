@@ -47,6 +47,11 @@ export function recordIdsBefore(leadId: string, offset: number): { $gte: Binary;
   return { $gte: recordId(leadId, 0), $lt: recordId(leadId, offset) };
 }
 
+/** The ids of a lead's records from an offset on. */
+export function recordIdsFrom(leadId: string, offset: number): KeyRange {
+  return { ...recordIdsOf(leadId), $gte: recordId(leadId, offset) };
+}
+
 /** The ids of all records of a lead. */
 export function recordIdsOf(leadId: string): KeyRange {
   return keysWithin([leadId], offsetBytes);

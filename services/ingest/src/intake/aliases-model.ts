@@ -1,6 +1,6 @@
 // Redirects and claims while a batch is decided: the destination of an event that has come to a lead, and the aliases that leads
 // claim. Pure.
-import { leadIdOf, type Alias, type records } from '@lead-scoring/contracts';
+import { isAnonymous, leadIdOf, type Alias, type records } from '@lead-scoring/contracts';
 import { AliasAllowance } from './allowance-model.js';
 import type { IntakeEvent } from './messages.js';
 import type { BatchOutput } from './output-model.js';
@@ -48,6 +48,8 @@ export class BatchAliases {
   /** By redirected lead; null: ended by a deletion. */
   readonly #newRedirects = new Map<string, Redirect | null>();
   readonly #newClaims: AliasState['claims'] = new Map();
+  /** The OUs of the leads that have claimed aliases in this batch. */
+  readonly #claimers = new Map<string, string>();
   /** Leads deleted in this batch: their earlier claims no longer count. */
   readonly #deleted = new Set<string>();
   readonly #allowance: AliasAllowance;
@@ -68,7 +70,7 @@ export class BatchAliases {
     if (from === undefined) return returned ? { to: 'keep' } : destinationOf(lead_id, forwarded_by, redirect);
     // A redirect leads to the lead that made the claim, or in a ring to a lead that the event has passed. Any other lead was deleted
     // after the redirect was made, and is a new lead since, perhaps with a redirect of its own.
-    const isExpected = this.#hasClaimed(lead_id, from) || forwarded_by.includes(lead_id);
+    const isExpected = this.hasClaimed(lead_id, from) || forwarded_by.includes(lead_id);
     if (returned || !isExpected) return { to: 'return', lead_id: from };
     return destinationOf(lead_id, forwarded_by, redirect);
   }
@@ -78,24 +80,55 @@ export class BatchAliases {
     return changed === undefined ? this.known.redirects.get(leadId) : (changed ?? undefined);
   }
 
-  redirect(ouId: string, from: string, redirect: Redirect, at: string): void {
-    this.#newRedirects.set(from, redirect);
-    const { lead_id, alias } = redirect;
+  redirect(
+    ouId: string,
+    from: string,
+    { lead_id, alias }: Pick<Redirect, 'lead_id' | 'alias'>,
+    at: string,
+  ): void {
+    this.#newRedirects.set(from, { lead_id, alias, linked_at: at });
     this.output.record({
       type: 'AliasLinked',
       payload: { ou_id: ouId, alias, alias_lead_id: from, lead_id, linked_at: at },
     });
   }
 
-  /** Claims the event's further aliases for its lead, up to the limit of the OU. */
-  claimAliases(event: ChunkEvent, command: records.IngestEvents): void {
+  /**
+   * Claims the event's further aliases for its lead, up to the limit of the OU. The past of an anonymous alias joins the lead of a known one;
+   * the event waits for it where there is one, so that sequences and thresholds take the past into account, and fire for nothing but the
+   * event.
+   * @returns whether the event waits
+   */
+  claimAliases(event: ChunkEvent, command: records.IngestEvents): boolean {
+    let waits = false;
+    const isPerson = event.aliases[0] !== undefined && !isAnonymous(event.aliases[0]);
+    for (const { alias, aliasLeadId } of this.#unclaimed(event, command))
+      if (!this.#allowance.take(command.ou_id)) this.#refuse(event, command);
+      else {
+        const takes_past = isPerson && isAnonymous(alias);
+        const isAwaited: boolean = takes_past && !waits && this.known.visitors.has(aliasLeadId);
+        const waiting = { ...command, events: [{ ...event, linked_by: aliasLeadId }] };
+        waits ||= isAwaited;
+        this.#claim(alias, aliasLeadId, event.lead_id, command, {
+          ...(takes_past && { takes_past }),
+          ...(isAwaited && { waiting }),
+        });
+      }
+    return waits;
+  }
+
+  /** The event's aliases that its lead has not claimed, each with the lead that it names without a redirect. */
+  *#unclaimed(
+    { lead_id, aliases, forwarded_by }: ChunkEvent,
+    { ou_id }: records.IngestEvents,
+  ): Generator<{ alias: Alias; aliasLeadId: string }> {
     // The first alias names this lead, directly or by a redirect.
-    for (const alias of event.aliases.slice(1)) {
-      const aliasLeadId = leadIdOf(command.ou_id, alias.alias_kind, alias.alias);
-      if (aliasLeadId === event.lead_id || event.forwarded_by?.includes(aliasLeadId)) continue;
-      if (this.#hasClaimed(event.lead_id, aliasLeadId)) continue;
-      if (this.#allowance.take(command.ou_id)) this.#claim(alias, aliasLeadId, event.lead_id, command);
-      else this.#refuse(event, command);
+    for (let index = 1; index < aliases.length; index += 1) {
+      const alias = aliases[index];
+      if (!alias) continue;
+      const aliasLeadId = leadIdOf(ou_id, alias.alias_kind, alias.alias);
+      if (aliasLeadId === lead_id || forwarded_by?.includes(aliasLeadId)) continue;
+      if (!this.hasClaimed(lead_id, aliasLeadId)) yield { alias, aliasLeadId };
     }
   }
 
@@ -104,13 +137,18 @@ export class BatchAliases {
     aliasLeadId: string,
     leadId: string,
     { ou_id, received_at }: records.IngestEvents,
+    past: Pick<records.LinkAlias, 'takes_past' | 'waiting'>,
   ): void {
     addClaim(this.#newClaims, leadId, aliasLeadId);
+    this.#claimers.set(leadId, ou_id);
     const claim = { ou_id, alias, alias_lead_id: aliasLeadId, lead_id: leadId };
     this.output.record({ type: 'AliasClaimed', payload: { ...claim, claimed_at: received_at } });
     this.output.commands.push({
       lead_id: aliasLeadId,
-      command: { type: 'LinkAlias', payload: { ...claim, linked_at: received_at } },
+      command: {
+        type: 'LinkAlias',
+        payload: { ...claim, linked_at: received_at, ...past },
+      },
     });
   }
 
@@ -136,11 +174,17 @@ export class BatchAliases {
     this.#allowance.giveBack(ouId, claimed.length);
     this.#newRedirects.set(leadId, null);
     this.#newClaims.delete(leadId);
+    this.#claimers.delete(leadId);
     this.#deleted.add(leadId);
     return claimed;
   }
 
-  #hasClaimed(leadId: string, aliasLeadId: string): boolean {
+  /** Whether a lead of the OU has claimed an alias in this batch: it may have no event yet but one that waits. */
+  hasClaimedNow(ouId: string, leadId: string): boolean {
+    return this.#claimers.get(leadId) === ouId;
+  }
+
+  hasClaimed(leadId: string, aliasLeadId: string): boolean {
     if (this.#newClaims.get(leadId)?.has(aliasLeadId)) return true;
     return !this.#deleted.has(leadId) && (this.known.claims.get(leadId)?.has(aliasLeadId) ?? false);
   }

@@ -9,7 +9,7 @@ import type { RecordDeclaration } from '@lead-scoring/contracts';
 import { outgoing, type IncomingRecord, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { Aliases, aliasesProjection } from '../aliases/capability.js';
 import { decideIntake } from './decide.js';
-import { possibleDeletions, possibleRepeats } from './lookups-model.js';
+import { possibleDeletions, possibleJoins, possibleRepeats, possibleVisitors } from './lookups-model.js';
 import { intakeCommands, intakeEvents, type IntakeCommand, type IntakeEvent } from './messages.js';
 import { StoredLeads } from './stored-leads.js';
 
@@ -47,12 +47,17 @@ class Intake implements OpenCapability {
   async decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
     // The runtime passes only commands of the types in `intakeCommands`.
     const commands = incoming as readonly (IncomingRecord & IntakeCommand)[];
-    const [repeats, known] = await Promise.all([
+    const [repeats, aliases] = await Promise.all([
       this.#leads.repeatsAmong(possibleRepeats(commands)),
       this.aliases.lookUp(commands),
     ]);
-    const storedLeads = await this.#leads.storedLeadsOf(possibleDeletions(commands), known);
-    const decision = decideIntake(commands, known, repeats, storedLeads, this.aliasShare);
+    const visitors = await this.#leads.withEvents(possibleVisitors(commands, aliases));
+    const known = { ...aliases, visitors };
+    const [storedLeads, pages] = await Promise.all([
+      this.#leads.storedLeadsOf(possibleDeletions(commands), known),
+      this.#leads.historiesOf(possibleJoins(commands)),
+    ]);
+    const decision = decideIntake(commands, known, repeats, storedLeads, this.aliasShare, pages);
     // Only deletions have a caller that waits for the answer, and they are few.
     const asked = new Map<IntakeCommand, IncomingRecord>();
     for (const command of commands) if (command.type === 'DeleteLead') asked.set(command, command);

@@ -1,19 +1,28 @@
 // Decides on incoming events, links of aliases and deletions. Pure. It decides on a batch at a time, so that a lead's events of one
-// batch become one record. It drops repeats, forwards events of redirected leads, and claims further aliases.
-import type { records } from '@lead-scoring/contracts';
+// batch become one record. It drops repeats, forwards events of redirected leads, claims further aliases, and sends the past of a visitor
+// to the person that an event has named.
+import { isAnonymous, isNameBasedId, type records } from '@lead-scoring/contracts';
 import { BatchAliases, nextPath } from './aliases-model.js';
 import { BatchDeletions } from './deletions-model.js';
 import { inParts } from './groups-model.js';
 import type { IntakeCommand, IntakeDecision } from './messages.js';
 import { BatchOutput } from './output-model.js';
 import { BatchRepeats, repeatKeyOf } from './repeats-model.js';
-import type { StoredLead, LookedUpAliases, StoredRepeats } from './state.js';
+import {
+  historyKey,
+  type HistoryPage,
+  type HistoryPages,
+  type LookedUpAliases,
+  type StoredLead,
+  type StoredRepeats,
+} from './state.js';
 
 /**
  * @param known the redirects of `possibleRedirects`, the claims of `possibleClaims` and of `possibleDeletions`, and the counts of
  *   `possibleClaimers`
  * @param stored the events of `possibleRepeats` that are stored
  * @param storedLeads the stored data of `possibleDeletions`, by lead
+ * @param pages the next records of `possibleJoins`
  * @param aliasShare the most aliases that the leads of an OU may claim in this partition
  */
 export function decideIntake(
@@ -22,15 +31,19 @@ export function decideIntake(
   stored: StoredRepeats,
   storedLeads: ReadonlyMap<string, StoredLead> = new Map(),
   aliasShare = Infinity,
+  pages: HistoryPages = new Map(),
 ): IntakeDecision {
-  const batch = new IntakeBatch(known, stored, storedLeads, aliasShare);
+  const batch = new IntakeBatch(commands, known, stored, storedLeads, aliasShare);
   for (const command of commands) {
     switch (command.type) {
       case 'IngestEvents':
         batch.ingest(command.payload);
         break;
       case 'LinkAlias':
-        batch.link(command.payload);
+        batch.link(command.payload, pages.get(historyKey({ ...command.payload, from: 0 })));
+        break;
+      case 'JoinLead':
+        batch.join(command.payload, pages.get(historyKey(command.payload)));
         break;
       case 'DeleteLead':
         batch.delete(command);
@@ -53,8 +66,10 @@ class IntakeBatch {
   readonly #repeats: BatchRepeats;
   readonly #aliases: BatchAliases;
   readonly #deletions: BatchDeletions;
+  #ingestedLeads: ReadonlySet<string> | undefined;
 
   constructor(
+    private readonly commands: readonly IntakeCommand[],
     known: LookedUpAliases,
     stored: StoredRepeats,
     storedLeads: ReadonlyMap<string, StoredLead>,
@@ -67,7 +82,9 @@ class IntakeBatch {
 
   ingest(command: records.IngestEvents): void {
     const forwarded = new Map<string, records.ChunkEvent[]>();
-    for (const event of command.events) {
+    for (const sent of command.events) {
+      const event = this.#taken(sent, command);
+      if (!event) continue;
       // Checked before forwarding, because the event may have been stored here before the lead was redirected.
       const key = repeatKeyOf(event);
       if (key !== null && this.#repeats.isRepeat(key)) {
@@ -86,11 +103,21 @@ class IntakeBatch {
         const settled = { ...destination.settles, lead_id: event.lead_id };
         this.#aliases.redirect(command.ou_id, event.lead_id, settled, command.received_at);
       }
+      // An event that comes by a link has claimed its aliases before.
+      if (sent.linked_by === undefined && this.#aliases.claimAliases(event, command)) continue;
       if (key !== null) this.#repeats.keep(key, event, command);
       this.#output.keep(event, command);
-      this.#aliases.claimAliases(event, command);
     }
     for (const [leadId, events] of forwarded) this.#forward(leadId, events, command);
+  }
+
+  /** An event that comes by a link belongs to a lead that has been deleted since, where it has not claimed the alias: then it is gone, too. */
+  #taken(event: records.ChunkEvent, { ou_id }: records.IngestEvents): records.ChunkEvent | null {
+    if (event.linked_by === undefined) return event;
+    const { linked_by, ...taken } = event;
+    if (this.#aliases.hasClaimed(event.lead_id, linked_by)) return taken;
+    this.#deletions.drop(ou_id, [taken]);
+    return null;
   }
 
   #forward(leadId: string, events: readonly records.ChunkEvent[], command: records.IngestEvents): void {
@@ -102,9 +129,62 @@ class IntakeBatch {
   }
 
   /** The first lead to claim an alias gets it; a later claim changes nothing. */
-  link({ ou_id, alias, alias_lead_id, lead_id, linked_at }: records.LinkAlias): void {
-    if (alias_lead_id === lead_id || this.#aliases.redirectOf(alias_lead_id)) return;
+  link({ takes_past, waiting, ...link }: records.LinkAlias, page: HistoryPage | undefined): void {
+    const { ou_id, alias, alias_lead_id, lead_id, linked_at } = link;
+    if (alias_lead_id === lead_id || this.#aliases.redirectOf(alias_lead_id)) {
+      if (waiting) this.#send(lead_id, waiting);
+      return;
+    }
     this.#aliases.redirect(ou_id, alias_lead_id, { lead_id, alias }, linked_at);
+    if (takes_past !== true) return;
+    const joining = { ou_id, alias_lead_id, lead_id, linked_at, from: 0, ...(waiting && { waiting }) };
+    // Events that are kept in this batch are not in the page.
+    if (this.#ingested().has(alias_lead_id)) this.#continueJoining(joining);
+    else this.join(joining, page);
+  }
+
+  /** Sends the next events of the visitor's past to the lead that it joins, and after the last of them the event that waits. */
+  join(command: records.JoinLead, page: HistoryPage | undefined): void {
+    const { ou_id, alias_lead_id, lead_id, linked_at, from, waiting } = command;
+    const link = this.#aliases.redirectOf(alias_lead_id);
+    if (link?.lead_id !== lead_id || link.linked_at !== linked_at) {
+      // The lead was deleted, and the visitor with it. The event that waits was of that lead.
+      if (waiting) this.#deletions.drop(ou_id, waiting.events);
+      return;
+    }
+    // What a page has of a lead that was deleted in this batch is gone.
+    if (!page || this.#deletions.hasEnded(alias_lead_id)) {
+      this.#continueJoining(command);
+      return;
+    }
+    // Before there was a rule that known aliases come first, a visitor's lead may have been that of another person.
+    const isPerson = from === 0 && page.records.some(({ aliases }) => !aliases.every(isAnonymous));
+    if (!isPerson) {
+      for (const record of page.records) this.#send(lead_id, pastOf(record, command));
+      if (page.next !== null) {
+        this.#continueJoining({ ...command, from: page.next });
+        return;
+      }
+      if (page.exists) this.#deletions.join(command);
+    }
+    if (waiting) this.#send(lead_id, waiting);
+  }
+
+  /** The leads whose events have come in this batch. */
+  #ingested(): ReadonlySet<string> {
+    return (this.#ingestedLeads ??= new Set(
+      this.commands.flatMap(({ type, payload }) =>
+        type === 'IngestEvents' ? payload.events.map(({ lead_id }) => lead_id) : [],
+      ),
+    ));
+  }
+
+  #continueJoining(payload: records.JoinLead): void {
+    this.#output.commands.push({ lead_id: payload.alias_lead_id, command: { type: 'JoinLead', payload } });
+  }
+
+  #send(leadId: string, payload: records.IngestEvents): void {
+    this.#output.commands.push({ lead_id: leadId, command: { type: 'IngestEvents', payload } });
   }
 
   /** Deletes the lead, or forwards the command as an event of the lead would be forwarded. */
@@ -139,4 +219,30 @@ class IntakeBatch {
     for (const event of this.#aliases.refusals()) this.#output.recordBetween(event);
     return this.#output.decision();
   }
+}
+
+/** A record of a visitor's past as events of the lead that it joins. They fire no trigger: what they could fire, they have fired. */
+function pastOf(
+  { batch_id, source, aliases, events }: records.EventsIngested,
+  { ou_id, alias_lead_id, lead_id, linked_at }: records.JoinLead,
+): records.IngestEvents {
+  const named = aliases.slice(0, 1);
+  return {
+    ou_id,
+    batch_id,
+    source,
+    fire_triggers: false,
+    received_at: linked_at,
+    events: events.map(({ id, event_id, event_type, timestamp, metadata }) => ({
+      id,
+      ...(event_id !== undefined && { event_id }),
+      ...(isNameBasedId(id) && { may_repeat: true }),
+      lead_id,
+      aliases: named,
+      event_type,
+      timestamp,
+      ...(metadata && { metadata }),
+      linked_by: alias_lead_id,
+    })),
+  };
 }

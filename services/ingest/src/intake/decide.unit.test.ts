@@ -16,13 +16,21 @@ import { destinationOf } from './aliases-model.js';
 import { decideIntake } from './decide.js';
 import { possibleDeletions, possibleRepeats } from './lookups-model.js';
 import type { IntakeCommand, IntakeDecision } from './messages.js';
-import { addClaim, eventKey, type AliasState, type StoredLead, type StoredRepeats } from './state.js';
+import {
+  addClaim,
+  eventKey,
+  historyKey,
+  type AliasState,
+  type HistoryPage,
+  type StoredLead,
+  type StoredRepeats,
+} from './state.js';
 import { emptyAliasState } from '../testing/evolve.js';
 
 const state = (redirects: [from: string, to: string][] = [], claims: [string, string][] = []): AliasState => {
   const known = emptyAliasState();
   for (const [from, to] of redirects)
-    known.redirects.set(leadOf(from), { lead_id: leadOf(to), alias: aliasOf(from) });
+    known.redirects.set(leadOf(from), { lead_id: leadOf(to), alias: aliasOf(from), linked_at: receivedAt });
   for (const [lead, alias] of claims) addClaim(known.claims, leadOf(lead), leadOf(alias));
   if (claims.length > 0) known.counts.set(ouId, claims.length);
   return known;
@@ -34,7 +42,8 @@ const decide = (
   stored: StoredRepeats = new Map(),
   held: ReadonlyMap<string, StoredLead> = new Map(),
   aliasShare = Infinity,
-) => decideIntake(commands, given, stored, held, aliasShare);
+  visitors: ReadonlySet<string> = new Set(),
+) => decideIntake(commands, { ...given, visitors }, stored, held, aliasShare);
 
 /** Leads with stored events. */
 const holding = (...names: string[]): Map<string, StoredLead> =>
@@ -114,10 +123,7 @@ describe('accepting events', () => {
   test('decisions are valid by the declared schemas', () => {
     const decision = decide(
       [
-        ingest([
-          { aliases: ['a', 'cookie:1'], event_id: 'x', metadata: { name: 'Ada' } },
-          { aliases: ['c'] },
-        ]),
+        ingest([{ aliases: ['a', 'x1'], event_id: 'x', metadata: { name: 'Ada' } }, { aliases: ['c'] }]),
         link('d', 'e'),
         deleteLead('a'),
         deleteLead('c'),
@@ -161,6 +167,7 @@ describe('accepting events', () => {
         {
           IngestEvents: records.ingestEvents,
           LinkAlias: records.linkAlias,
+          JoinLead: records.joinLead,
           DeleteLead: records.deleteLead,
           UnlinkAlias: records.unlinkAlias,
           RememberEvents: records.rememberEvents,
@@ -267,11 +274,11 @@ describe('repeats', () => {
 
 describe('further aliases', () => {
   test('a further alias of an event is claimed: a link command goes to the lead that the alias named', () => {
-    const decision = decide([ingest([{ aliases: ['a', 'cookie:1'] }])]);
+    const decision = decide([ingest([{ aliases: ['a', 'x1'] }])]);
     const claim = {
       ou_id: ouId,
-      alias: aliasOf('cookie:1'),
-      alias_lead_id: leadOf('cookie:1'),
+      alias: aliasOf('x1'),
+      alias_lead_id: leadOf('x1'),
       lead_id: leadOf('a'),
     };
     expect(decision.events).toContainEqual({
@@ -280,17 +287,17 @@ describe('further aliases', () => {
     });
     expect(decision.commands).toEqual([
       {
-        lead_id: leadOf('cookie:1'),
+        lead_id: leadOf('x1'),
         command: { type: 'LinkAlias', payload: { ...claim, linked_at: receivedAt } },
       },
     ]);
-    expect(ingestedIn(decision)[0]?.aliases).toEqual([aliasOf('a'), aliasOf('cookie:1')]);
+    expect(ingestedIn(decision)[0]?.aliases).toEqual([aliasOf('a'), aliasOf('x1')]);
   });
 
   test('a lead claims an alias once, within a batch and over several', () => {
-    const event = { aliases: ['a', 'cookie:1'] };
+    const event = { aliases: ['a', 'x1'] };
     expect(decide([ingest([event, event])]).commands).toHaveLength(1);
-    expect(decide([ingest([event])], state([], [['a', 'cookie:1']])).commands).toEqual([]);
+    expect(decide([ingest([event])], state([], [['a', 'x1']])).commands).toEqual([]);
   });
 
   test('an alias is linked to the first lead that claims it; later claims and repeated links change nothing', () => {
@@ -311,13 +318,13 @@ describe('further aliases', () => {
   });
 
   test('an alias above the limit of its OU is not claimed: its event is kept, and refusals are recorded once for each batch', () => {
-    const events = ['1', '2', '3', '2'].map((n) => ({ aliases: ['a', `cookie:${n}`] }));
+    const events = ['1', '2', '3', '2'].map((n) => ({ aliases: ['a', `x${n}`] }));
     const batches = [ingest(events), ingest(events.slice(2), { batch_id: leadOf('other batch') })];
-    const given = state([], [['b', 'cookie:4']]);
+    const given = state([], [['b', 'x4']]);
     const decision = decide(batches, given, new Map(), new Map(), 2);
     expect(decision.events).toMatchObject([
       { type: 'EventsIngested', payload: { events: { length: 6 } } },
-      { type: 'AliasClaimed', payload: { alias: aliasOf('cookie:1') } },
+      { type: 'AliasClaimed', payload: { alias: aliasOf('x1') } },
       {
         type: 'AliasesRefused',
         payload: { lead_id: leadOf('a'), batch_id: batches[0]?.payload.batch_id, count: 3 },
@@ -438,9 +445,8 @@ describe('redirected leads', () => {
 
   test('an event that was forwarded twenty times stays', () => {
     const forwardedBy = Array.from({ length: 20 }, (_, index) => leadOf(`hop${String(index)}`));
-    expect(destinationOf(leadOf('a'), forwardedBy, { lead_id: leadOf('b'), alias: aliasOf('a') })).toEqual({
-      to: 'keep',
-    });
+    const redirect = { lead_id: leadOf('b'), alias: aliasOf('a'), linked_at: receivedAt };
+    expect(destinationOf(leadOf('a'), forwardedBy, redirect)).toEqual({ to: 'keep' });
   });
 });
 
@@ -623,5 +629,193 @@ describe('deletions', () => {
     const back = commands.map((one) => one.command);
     expect(decide(back, emptyAliasState(), new Map(), holding('x')).replies).toMatchObject([{ reply: done }]);
     expect(decide(back).replies).toMatchObject([{ reply: { outcome: 'rejected' } }]);
+  });
+});
+
+describe('the past of a visitor who says who they are', () => {
+  const naming = ingest([{ aliases: ['cookie:x', 'a'], event_id: 'form' }]);
+  const waiting = {
+    ...naming.payload,
+    events: naming.payload.events.map((event) => ({ ...event, linked_by: leadOf('cookie:x') })),
+  };
+  const joining: records.JoinLead = {
+    ou_id: ouId,
+    alias_lead_id: leadOf('cookie:x'),
+    lead_id: leadOf('a'),
+    linked_at: receivedAt,
+    from: 0,
+    waiting,
+  };
+  const linked = () => state([['cookie:x', 'a']]);
+  const page = (more: Partial<HistoryPage> = {}): HistoryPage => ({
+    records: ingestedIn(
+      decide([ingest([{ aliases: ['cookie:x'], event_id: 'view' }, { aliases: ['cookie:x'] }])]),
+    ),
+    exists: true,
+    next: null,
+    ...more,
+  });
+  const join = (found: HistoryPage | null, given = linked(), payload = joining) =>
+    decideIntake(
+      [{ type: 'JoinLead', payload }],
+      { ...given, visitors: new Set() },
+      new Map(),
+      new Map(),
+      Infinity,
+      new Map(found ? [[historyKey(payload), found]] : []),
+    );
+  /** Decides where it is known that the visitor has a past. */
+  const decideKnowing = (commands: IntakeCommand[]) =>
+    decide(
+      commands,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      new Set([leadOf('cookie:x'), leadOf('cookie:y')]),
+    );
+  const sentIn = ({ commands }: IntakeDecision) =>
+    commands.map(({ lead_id, command: { type, payload } }) => ({
+      lead_id,
+      type,
+      events: type === 'IngestEvents' ? payload.events.map(({ event_id }) => event_id) : [],
+    }));
+
+  test('an event belongs to the known alias that it names, and waits for the past of the anonymous one', () => {
+    const decision = decideKnowing([naming]);
+    expect(decision.events).toMatchObject([
+      { type: 'AliasClaimed', payload: { lead_id: leadOf('a'), alias_lead_id: leadOf('cookie:x') } },
+    ]);
+    expect(decision.commands).toMatchObject([
+      { lead_id: leadOf('cookie:x'), command: { type: 'LinkAlias', payload: { waiting } } },
+    ]);
+  });
+
+  test('an event does not wait where no past is known of; the link is made all the same', () => {
+    const decision = decide([naming]);
+    expect(ingestedIn(decision)).toHaveLength(1);
+    expect(decision.commands).toMatchObject([{ command: { type: 'LinkAlias' } }]);
+  });
+
+  test('a link takes the past along at once, or in a step of its own where the visitor has events in the same batch', () => {
+    const linking: IntakeCommand = {
+      type: 'LinkAlias',
+      payload: { ...link('cookie:x', 'a').payload, takes_past: true },
+    };
+    const found = new Map([[historyKey({ alias_lead_id: leadOf('cookie:x'), from: 0 }), page()]]);
+    const decided = (commands: IntakeCommand[]) =>
+      decideIntake(
+        commands,
+        { ...emptyAliasState(), visitors: new Set() },
+        new Map(),
+        new Map(),
+        Infinity,
+        found,
+      );
+    const decision = decided([linking]);
+    expect(decision.events.map(({ type }) => type)).toEqual(['AliasLinked', 'LeadDeleted']);
+    expect(sentIn(decision)).toMatchObject([{ lead_id: leadOf('a'), events: ['view', undefined] }]);
+    expect(sentIn(decided([ingest([{ aliases: ['cookie:x'] }]), linking]))).toMatchObject([
+      { lead_id: leadOf('cookie:x'), type: 'JoinLead' },
+    ]);
+    expect(sentIn(decided([link('cookie:x', 'a')]))).toEqual([]);
+  });
+
+  test('a second event that names both does not wait', () => {
+    const again = ingest([{ aliases: ['a', 'cookie:x'] }]);
+    expect(ingestedIn(decideKnowing([naming, again]))).toHaveLength(1);
+  });
+
+  test('two known or two anonymous aliases do not make an event wait, and no past is taken', () => {
+    for (const aliases of [
+      ['a', 'b'],
+      ['cookie:x', 'cookie:y'],
+    ]) {
+      const decision = decideKnowing([ingest([{ aliases }])]);
+      expect(ingestedIn(decision)).toHaveLength(1);
+      expect(decision.commands[0]?.command.payload).not.toHaveProperty('takes_past');
+    }
+  });
+
+  test('its events go to the person without firing triggers, then its lead ends, and then the event follows that waited', () => {
+    const decision = join(page());
+    expect(sentIn(decision)).toEqual([
+      { lead_id: leadOf('a'), type: 'IngestEvents', events: ['view', undefined] },
+      { lead_id: leadOf('a'), type: 'IngestEvents', events: ['form'] },
+    ]);
+    expect(decision.commands[0]?.command.payload).toMatchObject({ fire_triggers: false });
+    expect(decision.commands[1]?.command.payload).toMatchObject({ fire_triggers: true });
+    expect(decision.events).toMatchObject([
+      { type: 'LeadDeleted', payload: { lead_id: leadOf('cookie:x'), joined_to: leadOf('a') } },
+    ]);
+    for (const { command } of decision.commands)
+      if (command.type === 'IngestEvents')
+        expect(records.ingestEvents.schema.safeParse(command.payload).error).toBeUndefined();
+    for (const { payload } of decision.events)
+      expect(records.leadDeleted.schema.safeParse(payload).error).toBeUndefined();
+  });
+
+  test('a visitor without a past ends nothing', () => {
+    const decision = join(page({ records: [], exists: false }));
+    expect(decision.events).toEqual([]);
+    expect(sentIn(decision)).toMatchObject([{ events: ['form'] }]);
+  });
+
+  test('a long past is sent in steps, and a page that is too much for a batch is read with a later one', () => {
+    expect(sentIn(join(page({ next: 7 })))).toMatchObject([{ type: 'IngestEvents' }, { type: 'JoinLead' }]);
+    expect(join(page({ next: 7 })).commands[1]?.command.payload).toMatchObject({ from: 7, waiting });
+    expect(join(null).commands.map(({ command }) => command)).toEqual([
+      { type: 'JoinLead', payload: joining },
+    ]);
+  });
+
+  test('a second person on the same device starts afresh: the past stays with the first', () => {
+    const { events, commands } = decide(
+      [{ type: 'LinkAlias', payload: { ...link('cookie:x', 'b').payload, waiting } }],
+      linked(),
+    );
+    expect(events).toEqual([]);
+    expect(commands).toMatchObject([
+      { lead_id: leadOf('b'), command: { type: 'IngestEvents', payload: waiting } },
+    ]);
+  });
+
+  test('a visitor whose events named another person stays with that person', () => {
+    const [record] = page().records;
+    const named = page({
+      records: record ? [{ ...record, aliases: [...record.aliases, aliasOf('b')] }] : [],
+    });
+    const decision = join(named);
+    expect(decision.events).toEqual([]);
+    expect(sentIn(decision)).toMatchObject([{ events: ['form'] }]);
+  });
+
+  test('a lead whose only event waits can be deleted, by its own organizational unit only', () => {
+    const { replies, commands } = decideKnowing([naming, deleteLead('a')]);
+    expect(replies).toMatchObject([{ reply: { outcome: 'done' } }]);
+    expect(commands.map(({ command: { type } }) => type)).toEqual(['LinkAlias', 'UnlinkAlias']);
+    const foreign = decideKnowing([naming, deleteLead('a', { ou_id: otherOuId })]);
+    expect(foreign.replies).toMatchObject([{ reply: { code: 'lead_not_found' } }]);
+  });
+
+  test('after the deletion of the person, nothing of the past and no event that waited comes back', () => {
+    // Should it come again, it is a repeat.
+    const remembered = [
+      {
+        lead_id: leadOf('a'),
+        command: { type: 'RememberEvents', payload: { event_ids: [waiting.events[0]?.id] } },
+      },
+    ];
+    expect(join(page(), emptyAliasState())).toMatchObject({ events: [], commands: remembered });
+    const later = state([['cookie:x', 'a']]);
+    later.redirects.set(leadOf('cookie:x'), {
+      lead_id: leadOf('a'),
+      alias: aliasOf('cookie:x'),
+      linked_at: '2026-02-01T00:00:00.000Z',
+    });
+    expect(join(page(), later)).toMatchObject({ events: [], commands: remembered });
+    const sent = { type: 'IngestEvents' as const, payload: waiting };
+    expect(decide([sent])).toMatchObject({ events: [], commands: remembered });
+    expect(ingestedIn(decide([sent], state([], [['a', 'cookie:x']])))).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
 // Deletions of leads while a batch is decided, and the commands that follow for the leads whose aliases they had claimed. Pure.
-import { isNameBasedId, leadIdOf, type records } from '@lead-scoring/contracts';
+import { isNameBasedId, leadIdOf, nameBasedId, type records } from '@lead-scoring/contracts';
 import type { BatchAliases } from './aliases-model.js';
 import type { IntakeCommand } from './messages.js';
 import type { BatchOutput } from './output-model.js';
@@ -57,23 +57,57 @@ export class BatchDeletions {
     this.#remove({ ...deletion, lead_id: alias_lead_id, linked_to });
   }
 
-  #exists(ouId: string, leadId: string): boolean {
-    const isStored = !this.#deletions.has(leadId) && this.storedLeads.get(leadId)?.ou_id === ouId;
-    return isStored || this.output.keptOf(leadId).some((kept) => kept.ou_id === ouId);
+  /** Whether a lead has ended in this batch. */
+  hasEnded(leadId: string): boolean {
+    return this.#deletions.has(leadId);
   }
 
-  #remove(deleted: records.LeadDeleted): void {
+  /** Leaves out events that have come to a deleted lead by a link: should they come again, they are repeats. */
+  drop(ouId: string, events: readonly records.ChunkEvent[]): void {
+    for (const {
+      may_repeat,
+      id,
+      aliases: [named],
+    } of events)
+      if (may_repeat === true && named)
+        this.#remember(ouId, leadIdOf(ouId, named.alias_kind, named.alias), [id]);
+  }
+
+  #remember(ouId: string, leadId: string, ids: readonly string[]): void {
+    for (let from = 0; from < ids.length; from += maximumRemembered)
+      this.output.commands.push({
+        lead_id: leadId,
+        command: {
+          type: 'RememberEvents',
+          payload: { ou_id: ouId, lead_id: leadId, event_ids: ids.slice(from, from + maximumRemembered) },
+        },
+      });
+  }
+
+  /** Ends a lead whose events have all been sent to the lead that it joins. Its links stay: its id names that lead from now on. */
+  join({ ou_id, alias_lead_id, lead_id, linked_at }: records.JoinLead): void {
+    const deletion_id = nameBasedId(ou_id, `join:${alias_lead_id}:${lead_id}:${linked_at}`);
+    this.output.endSection();
+    this.output.recordBetween({
+      type: 'LeadDeleted',
+      payload: { ou_id, lead_id: alias_lead_id, deletion_id, deleted_at: linked_at, joined_to: lead_id },
+    });
+    this.#deletions.set(alias_lead_id, deletion_id);
+  }
+
+  #exists(ouId: string, leadId: string): boolean {
+    const isStored = !this.#deletions.has(leadId) && this.storedLeads.get(leadId)?.ou_id === ouId;
+    return (
+      isStored ||
+      this.output.keptOf(leadId).some((kept) => kept.ou_id === ouId) ||
+      this.aliases.hasClaimedNow(ouId, leadId)
+    );
+  }
+
+  #remove(deleted: records.LeadDeleted & { deleted_by: string }): void {
     const { lead_id, ou_id, deletion_id, deleted_by, deleted_at, actor } = deleted;
     const { commands } = this.output;
-    for (const [aliasLeadId, ids] of this.#foreignIdsOf(lead_id))
-      for (let from = 0; from < ids.length; from += maximumRemembered)
-        commands.push({
-          lead_id: aliasLeadId,
-          command: {
-            type: 'RememberEvents',
-            payload: { ou_id, lead_id: aliasLeadId, event_ids: ids.slice(from, from + maximumRemembered) },
-          },
-        });
+    for (const [aliasLeadId, ids] of this.#foreignIdsOf(lead_id)) this.#remember(ou_id, aliasLeadId, ids);
     for (const alias_lead_id of this.aliases.endLead(ou_id, lead_id))
       commands.push({
         lead_id: alias_lead_id,

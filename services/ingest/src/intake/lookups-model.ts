@@ -1,7 +1,7 @@
 // The keys that must be looked up to decide on a batch of commands. Pure.
-import { leadIdOf } from '@lead-scoring/contracts';
+import { isAnonymous, leadIdOf } from '@lead-scoring/contracts';
 import type { IntakeCommand } from './messages.js';
-import { eventKey } from './state.js';
+import { eventKey, historyKey, type HistoryPlace, type LookedUpAliases } from './state.js';
 
 /** Events that may be repeats of stored events. */
 export function possibleRepeats(commands: readonly IntakeCommand[]): { lead_id: string; id: string }[] {
@@ -24,13 +24,43 @@ export function possibleDeletions(commands: readonly IntakeCommand[]): string[] 
   return [...found];
 }
 
+/** Visitors who may join other leads: the next of their records are needed. */
+export function possibleJoins(commands: readonly IntakeCommand[]): HistoryPlace[] {
+  const found = new Map<string, HistoryPlace>();
+  const add = (place: HistoryPlace) => found.set(historyKey(place), place);
+  for (const { type, payload } of commands)
+    if (type === 'JoinLead') add(payload);
+    else if (type === 'LinkAlias' && payload.takes_past === true) add({ ...payload, from: 0 });
+  return [...found.values()];
+}
+
+/** The leads of anonymous aliases that events name for the first time together with a known alias. */
+export function possibleVisitors(
+  commands: readonly IntakeCommand[],
+  { claims }: Pick<LookedUpAliases, 'claims'>,
+): string[] {
+  const found = new Set<string>();
+  for (const { type, payload } of commands) {
+    if (type !== 'IngestEvents') continue;
+    for (const { lead_id, aliases } of payload.events)
+      for (let index = 1; index < aliases.length; index += 1) {
+        const [named, alias] = [aliases[0], aliases[index]];
+        if (!named || !alias || isAnonymous(named) || !isAnonymous(alias)) continue;
+        const aliasLeadId = leadIdOf(payload.ou_id, alias.alias_kind, alias.alias);
+        if (!claims.get(lead_id)?.has(aliasLeadId)) found.add(aliasLeadId);
+      }
+  }
+  return [...found];
+}
+
 /** Leads that may be redirected. */
 export function possibleRedirects(commands: readonly IntakeCommand[]): string[] {
   const found = new Set<string>();
   for (const { type, payload } of commands) {
     if (type === 'IngestEvents') for (const { lead_id } of payload.events) found.add(lead_id);
     else if (type === 'DeleteLead') found.add(payload.lead_id);
-    else if (type === 'LinkAlias' || type === 'UnlinkAlias') found.add(payload.alias_lead_id);
+    else if (type === 'LinkAlias' || type === 'JoinLead' || type === 'UnlinkAlias')
+      found.add(payload.alias_lead_id);
   }
   return [...found];
 }
@@ -50,11 +80,13 @@ export function possibleClaims(
       if (from !== undefined) add(lead_id, from);
     }
     if (type === 'DeleteLead') continue;
-    for (const { lead_id, aliases } of payload.events)
+    for (const { lead_id, linked_by, aliases } of payload.events) {
+      if (linked_by !== undefined) add(lead_id, linked_by);
       for (let index = 1; index < aliases.length; index += 1) {
         const alias = aliases[index];
         if (alias) add(lead_id, leadIdOf(payload.ou_id, alias.alias_kind, alias.alias));
       }
+    }
   }
   return [...found.values()];
 }

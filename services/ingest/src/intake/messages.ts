@@ -13,6 +13,7 @@ export type IntakeEvent =
 export type IntakeCommand =
   | { type: 'IngestEvents'; payload: records.IngestEvents }
   | { type: 'LinkAlias'; payload: records.LinkAlias }
+  | { type: 'JoinLead'; payload: records.JoinLead }
   | { type: 'DeleteLead'; payload: records.DeleteLead }
   | { type: 'UnlinkAlias'; payload: records.UnlinkAlias }
   | { type: 'RememberEvents'; payload: records.RememberEvents };
@@ -30,6 +31,7 @@ export const intakeEvents = {
 export const intakeCommands = {
   IngestEvents: records.ingestEvents,
   LinkAlias: records.linkAlias,
+  JoinLead: records.joinLead,
   DeleteLead: records.deleteLead,
   UnlinkAlias: records.unlinkAlias,
   RememberEvents: records.rememberEvents,

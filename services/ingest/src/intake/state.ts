@@ -1,11 +1,12 @@
 // The state with which a partition decides on incoming events: redirects of leads and claims of aliases.
-import type { Alias } from '@lead-scoring/contracts';
+import type { Alias, records } from '@lead-scoring/contracts';
 import type { EventBody } from '../repeats/body-model.js';
 
 /** The lead to which the events of a lead are forwarded; the lead itself, when it took its redirect back to end a ring. */
 export interface Redirect {
   lead_id: string;
   alias: Alias;
+  linked_at: string;
 }
 
 /** The redirects, claims and counts that one batch needs; it has no others. */
@@ -13,6 +14,11 @@ export interface LookedUpAliases {
   redirects: { get(leadId: string): Redirect | undefined };
   /** For a lead that may be deleted, all of its claims; for others, those that the batch may make or must check. */
   claims: ReadonlyMap<string, ReadonlySet<string>>;
+  /**
+   * The leads of `possibleVisitors` that have events. They are stored by other partitions, so this may be behind: then
+   * the event does not wait for their past, and is followed by it.
+   */
+  visitors: ReadonlySet<string>;
   /** The number of claimed aliases in this partition, for OUs whose leads may claim; absent for none. */
   counts: ReadonlyMap<string, number>;
 }
@@ -29,12 +35,32 @@ export interface AliasState {
 
 /** The stored data of a lead that may be deleted. */
 export interface StoredLead {
-  /** The OU of its stored events; null without events. */
+  /** The OU of its stored events or, while its only event waits for the past of an alias, of its claims; null without either. */
   ou_id: string | null;
   /** The id of its last deletion. */
   deletion_id: string | null;
   /** The ids of its events that may come again under an alias that names another lead without a redirect, by that lead. */
   foreign: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The next stored records of a lead that joins another. */
+export interface HistoryPage {
+  /** In the order of the log, without events that were deleted with their type. */
+  records: readonly records.EventsIngested[];
+  /** Whether anything is stored of the lead. */
+  exists: boolean;
+  /** The offset from which the next page begins; null: this is the last. */
+  next: number | null;
+}
+
+/** By `historyKey` of its place. A page that would be too much for the batch is absent. */
+export type HistoryPages = ReadonlyMap<string, HistoryPage>;
+
+/** The place of a page: a lead, and the offset from which its records are read. */
+export type HistoryPlace = Pick<records.JoinLead, 'ou_id' | 'alias_lead_id' | 'from'>;
+
+export function historyKey({ alias_lead_id, from }: Pick<HistoryPlace, 'alias_lead_id' | 'from'>): string {
+  return `${alias_lead_id}${String(from)}`;
 }
 
 /** The events of the batch that are stored already, by `eventKey`; null when the stored event was not read. */

@@ -1,5 +1,6 @@
 // Builders of events and commands for tests, with fixed values that a test may replace.
 import {
+  knownFirst,
   leadIdOf,
   nameBasedId,
   namedEventIdOf,
@@ -45,7 +46,7 @@ export function leadOf(name: string, ou = ouId): string {
 }
 
 export interface SentEvent {
-  /** Short names of aliases; the first names the lead. */
+  /** Short names of aliases; the first known one names the lead. */
   aliases: string[];
   event_id?: string;
   event_type?: string;
@@ -64,8 +65,8 @@ export function chunkEvent({
   timestamp,
   ...rest
 }: SentEvent): records.ChunkEvent {
-  const [first = 'a'] = aliases;
-  const named = aliasOf(first);
+  const ordered = knownFirst(aliases.map(aliasOf));
+  const named = ordered[0] ?? aliasOf('a');
   random += 1;
   return {
     id:
@@ -73,8 +74,8 @@ export function chunkEvent({
         ? nameBasedId(ouId, `random ${String(random)}`)
         : namedEventIdOf(ouId, named.alias_kind, named.alias, event_id),
     ...(event_id !== undefined && { event_id, may_repeat: true }),
-    lead_id: leadOf(first),
-    aliases: aliases.map(aliasOf),
+    lead_id: leadIdOf(ouId, named.alias_kind, named.alias),
+    aliases: ordered,
     event_type: event_type ?? 'Page View',
     timestamp: timestamp ?? '2026-01-01T11:00:00.000Z',
     ...rest,

@@ -21,6 +21,7 @@ export function evolveAliases(state: AliasState, event: IntakeEvent): void {
       return;
     }
     case 'LeadDeleted':
+      if (event.payload.joined_to !== undefined) return;
       count(state, event.payload.ou_id, -(state.claims.get(event.payload.lead_id)?.size ?? 0));
       state.redirects.delete(event.payload.lead_id);
       state.claims.delete(event.payload.lead_id);
@@ -29,6 +30,7 @@ export function evolveAliases(state: AliasState, event: IntakeEvent): void {
       state.redirects.set(event.payload.alias_lead_id, {
         lead_id: event.payload.lead_id,
         alias: event.payload.alias,
+        linked_at: event.payload.linked_at,
       });
       return;
     default:

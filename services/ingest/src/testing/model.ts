@@ -6,14 +6,19 @@ import {
   possibleClaimers,
   possibleClaims,
   possibleDeletions,
+  possibleJoins,
   possibleRedirects,
   possibleRepeats,
+  possibleVisitors,
 } from '../intake/lookups-model.js';
 import type { IntakeCommand, IntakeEvent } from '../intake/messages.js';
 import {
   addClaim,
   eventKey,
+  historyKey,
   type AliasState,
+  type HistoryPage,
+  type HistoryPlace,
   type StoredLead,
   type LookedUpAliases,
 } from '../intake/state.js';
@@ -38,6 +43,8 @@ export class Model {
   constructor(
     private readonly partitionCount: number,
     private readonly aliasShare = Infinity,
+    /** Whether no partition knows of another's visitors that they have a past. */
+    private readonly isBehind = false,
   ) {
     this.partitions = Array.from({ length: partitionCount }, () => ({
       queue: [],
@@ -53,7 +60,8 @@ export class Model {
   }
 
   send(event: SentEvent): void {
-    this.partitionOf(leadOf(event.aliases[0] ?? '')).queue.push(ingest([event]));
+    const command = ingest([event]);
+    this.partitionOf(command.payload.events[0]?.lead_id ?? '').queue.push(command);
   }
 
   delete(name: string): void {
@@ -82,9 +90,30 @@ export class Model {
       (event) => event.type === 'LeadDeleted' && event.payload.lead_id === leadId,
     );
     return {
-      ou_id: this.recordsOf(leadId)[0]?.payload.ou_id ?? null,
+      ou_id:
+        this.recordsOf(leadId)[0]?.payload.ou_id ??
+        (this.partitionOf(leadId).state.claims.has(leadId) ? ouId : null),
       deletion_id: last?.type === 'LeadDeleted' ? last.payload.deletion_id : null,
       foreign,
+    };
+  }
+
+  private visitorsIn(commands: readonly IntakeCommand[]): Set<string> {
+    const visitors = possibleVisitors(commands, { claims: new Map() });
+    return new Set(this.isBehind ? [] : visitors.filter((lead) => this.recordsOf(lead).length > 0));
+  }
+
+  /** Two records at a time; records have the offsets of their places in the log. */
+  private pageOf({ alias_lead_id, from }: HistoryPlace): HistoryPage {
+    const { log } = this.partitionOf(alias_lead_id);
+    const stored = this.recordsOf(alias_lead_id)
+      .flatMap((event) => (event.type === 'EventsIngested' ? [event] : []))
+      .map((event) => ({ payload: event.payload, offset: log.indexOf(event) }))
+      .filter(({ offset }) => offset >= from);
+    return {
+      records: stored.slice(0, 2).map(({ payload }) => payload),
+      exists: from > 0 || stored.length > 0,
+      next: stored[2]?.offset ?? null,
     };
   }
 
@@ -99,10 +128,11 @@ export class Model {
     );
     const decision = decideIntake(
       commands,
-      lookedUp(partition.state, commands),
+      { ...lookedUp(partition.state, commands), visitors: this.visitorsIn(commands) },
       new Map(repeats.map((key) => [key, null])),
       storedLeads,
       this.aliasShare,
+      new Map(possibleJoins(commands).map((join) => [historyKey(join), this.pageOf(join)])),
     );
     for (const { to, reply } of decision.replies) {
       if (to.type !== 'DeleteLead') throw new Error('only deletions are answered');
@@ -138,17 +168,41 @@ export class Model {
     }
   }
 
+  /** The events that were kept, without the copies at visitors who have joined other leads since. */
   keptIds(): string[] {
     return this.partitions.flatMap(({ log }) =>
-      log.flatMap((event) =>
-        event.type === 'EventsIngested' ? event.payload.events.map(({ id }) => id) : [],
+      log.flatMap((event, offset) =>
+        event.type === 'EventsIngested' && !hasJoined(log, event.payload.lead_id, offset)
+          ? event.payload.events.map(({ id }) => id)
+          : [],
+      ),
+    );
+  }
+
+  everKeptIds(): ReadonlySet<string> {
+    return new Set(
+      this.partitions.flatMap(({ log }) =>
+        log.flatMap((event) =>
+          event.type === 'EventsIngested' ? event.payload.events.map(({ id }) => id) : [],
+        ),
       ),
     );
   }
 }
 
+/** Whether the next end of a lead after a place in the log is that it has joined another. */
+function hasJoined(log: readonly IntakeEvent[], leadId: string, offset: number): boolean {
+  const end = log.find(
+    ({ type, payload }, at) => at > offset && type === 'LeadDeleted' && payload.lead_id === leadId,
+  );
+  return end?.type === 'LeadDeleted' && end.payload.joined_to !== undefined;
+}
+
 /** The part of a state that a partition looks up: the laws must hold with this part alone. */
-export function lookedUp(state: AliasState, commands: readonly IntakeCommand[]): LookedUpAliases {
+export function lookedUp(
+  state: AliasState,
+  commands: readonly IntakeCommand[],
+): Omit<LookedUpAliases, 'visitors'> {
   const redirects = new Map(
     possibleRedirects(commands).flatMap((id) => {
       const redirect = state.redirects.get(id);

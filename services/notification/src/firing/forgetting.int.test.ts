@@ -176,6 +176,19 @@ describe('a deletion', () => {
   const opened = (explained: readonly (LeadAccount | null)[] = []) =>
     withOwnLog(open(readModel, explained), readModel);
 
+  test('that says that the lead has joined another keeps its firings, and commands nobody to forget; a later one ends them', async () => {
+    const { take, fired } = opened();
+    await take(scoredOnce(0));
+    expect(await fired()).toBe(1);
+    const joined = leadRemoved('join', 15, { joined_to: idOf('person') });
+    const { events, commands } = await take(foldedRecord(records.leadRemoved, joined, 1));
+    expect(events).toMatchObject([{ type: 'LeadForgotten', payload: { joined_to: idOf('person') } }]);
+    expect(commands).toEqual([]);
+    expect(await fired()).toBe(1);
+    expect(commandsIn((await take(removal(2))).commands)).toEqual([['ForgetLead', channels[0]]]);
+    expect(await fired()).toBe(0);
+  });
+
   test('of a lead with thousands of firings deletes all of them, and commands each notified channel once to forget', async () => {
     const { take, fold, fired } = opened();
     const many = Array.from({ length: 3_500 }, (_, index): FiringEvent => {

@@ -46,7 +46,7 @@ export async function findForgettings(
   readModel: ReadModel,
   events: readonly SubjectDraft[],
 ): Promise<Forgettings> {
-  const ends = events.filter(isForgetting).map(({ payload }) => payload);
+  const ends = events.filter(isForgetting).flatMap(({ payload }) => (isJoined(payload) ? [] : [payload]));
   const channelsByEnd = new Map(ends.map((end) => [end, new Set<string>()]));
   const endOf = endsOf(ends);
   const addChannels = (firing: Firing) => {
@@ -76,7 +76,7 @@ export async function deleteForgotten(
 ): Promise<void> {
   await deleteFirings(
     readModel,
-    forgotten.map(({ end }) => end),
+    forgotten.flatMap(({ end }) => (isJoined(end) ? [] : [end])),
   );
   await deleteSuppressions(readModel, forgotten);
 }
@@ -109,6 +109,11 @@ async function deleteSuppressions(
     collection,
     ended.map(({ _id }) => _id),
   );
+}
+
+/** Whether the lead has joined another: then its firings stay, and what channels were told of it, until it is deleted with that lead. */
+function isJoined(end: SubjectEnd): boolean {
+  return 'joined_to' in end && end.joined_to !== undefined;
 }
 
 function endsOf(ends: readonly SubjectEnd[]): FindEnd {

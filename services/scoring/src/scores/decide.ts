@@ -85,11 +85,19 @@ function overdueTicks(
 }
 
 function leadRemoved(
-  { ou_id, lead_id, deletion_id, deleted_at }: records.LeadDeleted,
+  { ou_id, lead_id, deletion_id, deleted_at, joined_to }: records.LeadDeleted,
   previous_score: number,
   source: DecisionSource | undefined,
 ): records.LeadRemoved {
-  return { ou_id, lead_id, previous_score, deletion_id, removed_at: deleted_at, ...(source && { source }) };
+  return {
+    ou_id,
+    lead_id,
+    previous_score,
+    deletion_id,
+    removed_at: deleted_at,
+    ...(joined_to !== undefined && { joined_to }),
+    ...(source && { source }),
+  };
 }
 
 /**
