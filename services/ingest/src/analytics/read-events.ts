@@ -123,7 +123,7 @@ export async function tallyMetadata(
     events += places.length;
     if (events > limits.eventsWithMetadata)
       throw tooLarge(`${shown(limits.eventsWithMetadata)} events, of which the metadata would be read`);
-    for await (const found of eventsAt(readModel, ouId, places))
+    for await (const found of eventsAt(readModel, ouId, [places]))
       for (const { event } of found)
         tally.add(valueOf(event.metadata), placeIn(spans, event.timestamp), event.lead_id);
   }

@@ -98,7 +98,7 @@ async function newestMetadata(
     limit: eventTypeLimits.sampledEvents,
   });
   const metadata: JsonObject[] = [];
-  for await (const events of eventsAt(readModel, ouId, places.map(bytesOf)))
+  for await (const events of eventsAt(readModel, ouId, [places.map(bytesOf)]))
     for (const { event } of events) metadata.push(event.metadata);
   return metadata;
 }

@@ -249,6 +249,25 @@ describe('hostile and large values', () => {
       expect(numbers).toEqual(Array.from({ length: 500 }, (_, index) => 499 - index));
     });
 
+    test('is complete and in order where large events follow small ones, which are read many at once', async () => {
+      const mixed = randomUUID();
+      const [small, large] = [1_200, 300];
+      for (let first = 0; first < small + large; first += 100)
+        await rig.take([
+          ingest(
+            Array.from({ length: 100 }, (_, index) => ({
+              aliases: [`lead${String(index)}`],
+              lead_id: leadOf(`lead${String(index)}`, mixed),
+              timestamp: new Date(Date.UTC(2026, 0, 1) + (first + index) * 60_000).toISOString(),
+              metadata: { number: first + index, ...(first < large && { blob }) },
+            })),
+            { ou_id: mixed },
+          ),
+        ]);
+      const numbers = (await exported('', mixed)).map(({ metadata }) => metadata.number);
+      expect(numbers).toEqual(Array.from({ length: small + large }, (_, index) => small + large - 1 - index));
+    }, 120_000);
+
     test('breaks its connection when the database is cut off in the middle, goes on from its last line, and is refused with 503 before its beginning', async () => {
       const response = await rig.open('/events/export', { ou: big, headers: ndjson });
       expect(response.status).toBe(200);

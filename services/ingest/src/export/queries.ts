@@ -49,12 +49,12 @@ async function* linesOf(
   writer: LineWriter,
 ): AsyncGenerator<string> {
   let header = writer.header;
-  for await (const places of oneAhead(runsOfPlaces(readModel, asked)))
-    for await (const placed of oneAhead(eventsAt(readModel, asked.ouId, places))) {
-      const lines = header + placed.map(writer.lineOf).join('');
-      header = '';
-      if (lines !== '') yield lines;
-    }
+  const runs = oneAhead(runsOfPlaces(readModel, asked));
+  for await (const placed of oneAhead(eventsAt(readModel, asked.ouId, runs))) {
+    const lines = header + placed.map(writer.lineOf).join('');
+    header = '';
+    if (lines !== '') yield lines;
+  }
   if (header !== '') yield header;
 }
 

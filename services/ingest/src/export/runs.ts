@@ -31,13 +31,12 @@ import { NewestPlaces } from '../events/newest-places.js';
 import type { EventFilter } from '../events/places.js';
 import { newestPlaces } from '../events/seconds.js';
 import { aliasOf } from '../events/stored-event.js';
+import { documentsAtOnce, isAtEnd } from './part-sizes.js';
 
 /** The wanted number of places of the first run, which begins the answer, and of each further one. */
 const wantedPlaces = { first: 100, next: 2_000 };
 /** The most places of a run. The events of one second, and those of a lead, may be any number. */
 const maximumPlaces = 20_000;
-/** Documents of seconds that are read in one call. */
-const secondsAtOnce = 512;
 
 export interface AskedEvents extends EventFilter {
   ouId: string;
@@ -54,17 +53,29 @@ export async function* runsOfPlaces(
 ): AsyncGenerator<readonly Buffer[]> {
   let before = after && bytesOf(after);
   let wanted = asked ? maximumPlaces : wantedPlaces.first;
+  // As if each document had one place: the first answer of the database is then not larger than needed.
+  let atOnce = documentsAtOnce(wanted, { documents: 1, places: 1 });
   for (;;) {
     const run = await withClassifiedErrors(() =>
       asked
         ? placesOfLeads(readModel, asked, filter, before)
-        : placesOfUnit(readModel, filter, before, wanted),
+        : placesOfUnit(readModel, filter, before, { wanted, atOnce }),
     );
-    if (run.length > 0) yield run;
-    if (run.length < wanted) return;
-    before = run.at(-1) ?? null;
-    if (!asked) wanted = wantedPlaces.next;
+    const { places } = run;
+    if (places.length > 0) yield places;
+    if (places.length < wanted) return;
+    before = places.at(-1) ?? null;
+    if (asked) continue;
+    wanted = wantedPlaces.next;
+    atOnce = documentsAtOnce(wanted, { documents: run.documents, places: places.length });
   }
+}
+
+interface Run {
+  /** Newest first. */
+  places: readonly Buffer[];
+  /** The number of stored documents in which they were found. */
+  documents: number;
 }
 
 type UnitFilter = Omit<AskedEvents, 'asked' | 'after'>;
@@ -74,21 +85,23 @@ async function placesOfUnit(
   readModel: ReadModel,
   filter: UnitFilter,
   before: Buffer | null,
-  wanted: number,
-): Promise<readonly Buffer[]> {
+  { wanted, atOnce }: { wanted: number; atOnce: number },
+): Promise<Run> {
   const { ouId, typeKey } = filter;
   const toMs = Math.min(filter.toMs ?? Infinity, before ? timeOfPlace(new Binary(before, 0)) + 1 : Infinity);
   const matches = { typeKey, fromMs: filter.fromMs ?? -Infinity, toMs, before };
   const newest = new NewestPlaces(maximumPlaces);
   let current: number | null = null;
-  for await (const document of secondsBackwards(readModel, filter, toMs)) {
+  let documents = 0;
+  for await (const document of secondsBackwards(readModel, filter, toMs, atOnce)) {
     const { second } = readSecondKey(document._id);
     // Where the run is full, older events of this second were dropped: it ends with the second.
     if (second !== current && newest.count >= wanted) break;
     current = second;
+    documents += 1;
     newest.add(newestPlaces(ouId, [document], matches, Infinity));
   }
-  return newest.sorted();
+  return { places: newest.sorted(), documents };
 }
 
 /** The documents of an OU's seconds, newest first. */
@@ -96,6 +109,7 @@ async function* secondsBackwards(
   readModel: ReadModel,
   { ouId, typeKey, fromMs }: UnitFilter,
   toMs: number,
+  atOnce: number,
 ): AsyncGenerator<EventSecondDocument> {
   const { $gte, $lt } = secondsBetween(
     ouId,
@@ -103,21 +117,23 @@ async function* secondsBackwards(
     Number.isFinite(toMs) ? Math.ceil(toMs / 1_000) : null,
   );
   const deleted = await readDeletedTypes(readModel, ouId);
-  for (let before: Binary | null = $lt; before;) {
-    // With a limit: without one, the database may first sort the whole range.
-    const found = readModel
+  for (let before = $lt; ;) {
+    // One answer without a cursor: of one with a cursor, the database stores the rest of a sorted range.
+    const found = await readModel
       .collection(eventSeconds)
-      .find({ _id: { $gte, $lt: before }, ...(typeKey !== null && { types: typeKey }) })
+      .find(
+        { _id: { $gte, $lt: before }, ...(typeKey !== null && { types: typeKey }) },
+        { singleBatch: true },
+      )
       .sort({ _id: -1 })
-      .limit(secondsAtOnce);
-    let count = 0;
-    let last: Binary | null = null;
-    for await (const document of found) {
-      count += 1;
-      last = document._id;
-      yield deleted.secondWithout(document);
-    }
-    before = count < secondsAtOnce ? null : last;
+      // With a limit: without one, the database may first sort the whole range.
+      .limit(atOnce)
+      .batchSize(atOnce)
+      .toArray();
+    for (const document of found) yield deleted.secondWithout(document);
+    const last = found.at(-1);
+    if (!last || isAtEnd(found, atOnce)) return;
+    before = last._id;
   }
 }
 
@@ -127,13 +143,15 @@ async function placesOfLeads(
   { leads, spellings }: AskedLeads,
   { ouId, typeKey, fromMs, toMs }: UnitFilter,
   before: Buffer | null,
-): Promise<readonly Buffer[]> {
-  if (leads.length === 0) return [];
+): Promise<Run> {
+  let documents = 0;
+  if (leads.length === 0) return { places: [], documents };
   const newest = new NewestPlaces(maximumPlaces);
   const deleted = await readDeletedTypes(readModel, ouId);
   const ranges: Filter<EventRecordDocument>[] = leads.map((lead) => ({ _id: recordIdsOf(lead) }));
   const records = readModel.collection(eventRecords).find({ $or: ranges, ou: uuidToBinary(ouId) });
   for await (const document of records) {
+    documents += 1;
     const payload = payloadOf(document);
     if (spellings && !spellings.includes(aliasOf(payload).alias)) continue;
     const lead = { leadBytes: leadBytesOf(document._id), offset: readRecordOffset(document._id) };
@@ -148,5 +166,5 @@ async function placesOfLeads(
       }),
     );
   }
-  return newest.sorted();
+  return { places: newest.sorted(), documents };
 }
