@@ -1,5 +1,4 @@
 // GET /events/export: all events that a query asks for, as they are read, in memory that does not grow with their number.
-import { Readable } from 'node:stream';
 import { eventTypeKey, routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, problem, StreamedAnswer, type BoundQuery } from '@lead-scoring/service';
@@ -7,6 +6,7 @@ import { leadsAsked } from '../events/leads-of-alias.js';
 import { placeFrom, timeOf } from '../events/places.js';
 import { eventsAt } from './events-at.js';
 import { csvWriter, ndjsonWriter, type LineWriter } from './lines.js';
+import { oneAhead } from './one-ahead.js';
 import { runsOfPlaces, type AskedEvents } from './runs.js';
 import { RunningExports, type ExportLimits } from './running-exports.js';
 
@@ -50,15 +50,10 @@ async function* linesOf(
 ): AsyncGenerator<string> {
   let header = writer.header;
   const runs = oneAhead(runsOfPlaces(readModel, asked));
-  for await (const placed of oneAhead(eventsAt(readModel, asked.ouId, runs))) {
+  for await (const placed of eventsAt(readModel, asked.ouId, runs)) {
     const lines = header + placed.map(writer.lineOf).join('');
     header = '';
     if (lines !== '') yield lines;
   }
   if (header !== '') yield header;
-}
-
-/** The same items; the next one is read while one is used, so that the database and this process work at the same time. */
-function oneAhead<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> {
-  return Readable.from(items, { highWaterMark: 1 }) as AsyncIterable<Item>;
 }
