@@ -22,7 +22,8 @@ import type { Answer } from '../idempotency/write-claim.js';
 import { problem } from '../problem.js';
 import type { BytesInFlight, Holding } from './bytes-in-flight.js';
 import { binaryAttributes, isBinaryCloudEvent } from './cloud-events.js';
-import { submit, type SubmissionDependencies, type Upload } from './submission.js';
+import { batchOf } from './read-events.js';
+import { invalidEvents, submit, type SubmissionDependencies, type Upload } from './submission.js';
 
 /** An answer, and whether it was kept from the first write. */
 export type RepeatableAnswer = Answer & { repeated?: boolean };
@@ -104,13 +105,22 @@ export function takeOnce(
   });
 }
 
+export interface Reading {
+  req: Request;
+  /** The media types that the body may have. */
+  types: readonly string[];
+  leastRate: LeastRate;
+  /** Default: that of POST /ingest. */
+  maximumBytes?: number;
+}
+
 /** Reads the body; the holding counts its bytes as they arrive. */
 export async function readInto(
   room: Holding,
-  { req, types, leastRate }: { req: Request; types: readonly string[]; leastRate: LeastRate },
+  { req, types, leastRate, maximumBytes = intakeLimits.bytes }: Reading,
 ): Promise<Body> {
   const body = await readBody(req, {
-    maximumBytes: intakeLimits.bytes,
+    maximumBytes,
     types,
     leastRate,
     onHeld: (bytes) => {
@@ -130,7 +140,15 @@ function readData(room: Holding, { req, leastRate }: { req: Request; leastRate: 
 
 /** Resolves with 202 once the log has every event that was accepted. */
 async function accept(upload: Upload, body: Body, dependencies: SubmissionDependencies): Promise<Answer> {
-  const { accepted, rejected, written } = submit(upload, body, dependencies);
+  const { accepted, rejected, written } = submit(
+    upload,
+    {
+      bytes: body.bytes.length,
+      read: () => batchOf(body, upload.req.headers),
+      refusal: invalidEvents,
+    },
+    dependencies,
+  );
   const positions = await written.catch((error: unknown) => {
     throw asLogProblem(error, upload.batchId);
   });
@@ -155,7 +173,8 @@ export function refuseLoop(req: Request): void {
   );
 }
 
-function positionOf(positions: readonly RecordPosition[]): string {
+/** The mark in the log that these positions have reached. */
+export function positionOf(positions: readonly RecordPosition[]): string {
   const last = new Map<number, bigint>();
   reach(last, positions);
   return encodePosition(last);

@@ -1,11 +1,11 @@
 // Reads the events of one upload, checks them, groups them by partition, and passes them to the writer of the log.
 import { validateEvents, type RejectedEvent } from '@lead-scoring/contracts';
 import type { RecordPosition, RecordWriter } from '@lead-scoring/event-log';
-import { ProblemError, requestIdOf, type Body } from '@lead-scoring/service';
+import { ProblemError, requestIdOf } from '@lead-scoring/service';
 import type { Request } from 'express';
 import type { Caller } from '../credentials/authenticate.js';
 import { chunksOf } from './chunks.js';
-import { batchOf } from './read-events.js';
+import type { SentBatch } from './read-events.js';
 
 /** A request for intake, without its events. */
 export interface Upload {
@@ -27,24 +27,35 @@ export interface Submission {
   written: Promise<readonly RecordPosition[]>;
 }
 
+/** The events of an upload, which are read when they are submitted. */
+export interface SentEvents {
+  /** The size of the body that they are read from. */
+  bytes: number;
+  /** @throws ProblemError 400 when the body cannot be read as a batch of events */
+  read: (receivedAt: string) => SentBatch;
+  /** The problem answer for a batch that is refused because of invalid events. */
+  refusal: (rejected: readonly RejectedEvent[], sent: number) => ProblemError;
+}
+
 export interface SubmissionDependencies {
   writer: RecordWriter;
   partitionOf: (key: string) => number;
 }
 
-const maximumErrors = 100;
+/** The errors that a problem answer lists at most. */
+export const maximumErrors = 100;
 
 /**
  * Does not wait for the log, so that the parsed events can be collected before the log answers.
- * @throws ProblemError 400 when the body is not a batch of events, or has an invalid event and the upload is not partial
+ * @throws ProblemError when the body is not a batch of events, or has an invalid event and the upload is not partial: `refusal`
  */
 export function submit(
   { req, caller, ouId, isPartial, batchId, isRepeatable }: Upload,
-  body: Body,
+  { bytes, read, refusal }: SentEvents,
   { writer, partitionOf }: SubmissionDependencies,
 ): Submission {
   const receivedAt = new Date().toISOString();
-  const { events: sent, nameOf } = batchOf(body, req.headers);
+  const { events: sent, nameOf } = read(receivedAt);
   const { events, rejected: found } = validateEvents(sent, {
     ouId,
     receivedAt,
@@ -54,7 +65,7 @@ export function submit(
     index,
     errors: errors.map(({ path, message }) => ({ path: nameOf(path), message })),
   }));
-  if (rejected.length > 0 && !isPartial) throw invalidEvents(rejected, sent.length);
+  if (rejected.length > 0 && !isPartial) throw refusal(rejected, sent.length);
   const chunks = chunksOf(
     {
       ouId,
@@ -64,7 +75,7 @@ export function submit(
       receivedAt,
       events,
       // An event grows by its ids.
-      estimatedBytes: body.bytes.length + 200 * events.length,
+      estimatedBytes: bytes + 200 * events.length,
       headers: { id: batchId, ou: ouId, actor: caller.actor, 'correlation-id': requestIdOf(req) },
     },
     partitionOf,
