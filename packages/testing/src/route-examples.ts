@@ -90,6 +90,23 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   importEvents: ({ mark }) => ({
     body: { events: [{ ...eventOf(mark), timestamp: '2019-05-01T00:00:00Z' }] },
   }),
+  sendSegmentTrack: ({ mark }) => ({
+    body: { event: `Type ${mark}`, properties: { path: `/${mark}` }, ...segmentIdsOf(mark) },
+  }),
+  sendSegmentIdentify: ({ mark }) => ({
+    body: { traits: { name: `Person ${mark}` }, ...segmentIdsOf(mark) },
+  }),
+  sendSegmentPage: ({ mark }) => ({ body: { name: mark, ...segmentIdsOf(mark) } }),
+  sendSegmentScreen: ({ mark }) => ({ body: { name: mark, ...segmentIdsOf(mark) } }),
+  sendSegmentGroup: ({ mark }) => ({
+    body: { groupId: mark, traits: { name: `Company ${mark}` }, ...segmentIdsOf(mark) },
+  }),
+  sendSegmentAlias: ({ mark }) => ({
+    body: { userId: `user of ${mark}`, previousId: `visitor of ${mark}` },
+  }),
+  sendSegmentBatch: ({ mark }) => ({
+    body: { batch: [{ type: 'track', event: `Type ${mark}`, ...segmentIdsOf(mark) }] },
+  }),
   listEvents: () => ({ query: { limit: '5' } }),
   listLeadEvents: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   exportEvents: ({ leadId }) => ({ query: { lead_id: leadId, columns: 'metadata.path' } }),
@@ -740,6 +757,11 @@ function filterOf(name: string) {
       ],
     },
   };
+}
+
+/** The ids of a message of Segment's clients. */
+function segmentIdsOf(mark: string) {
+  return { userId: `user of ${mark}`, anonymousId: `visitor of ${mark}` };
 }
 
 function eventOf(mark: string) {

@@ -28,6 +28,7 @@ import {
 } from './request-services.js';
 import { createRouteHandlers } from './route-handlers.js';
 import { createRouter } from './router.js';
+import { createWriteKeyFinder } from './segment/find-write-key.js';
 
 export interface GatewayDependencies {
   logger: Logger;
@@ -98,9 +99,10 @@ function publicApplication(
   const { requestReadModel } = foundations;
   const { gate, directory, forwarder, lastUses } = services;
   const limits = createRequestLimits(configuration, createSharedBuckets(requestReadModel, gate, logger));
+  const intake = intakeDependencies(configuration, foundations, services);
   const handlerOf = createRouteHandlers({
     commands: commandDependencies(configuration, foundations, services),
-    intake: intakeDependencies(configuration, foundations, services),
+    intake,
     forwarder,
     local: createLocalHandlers(configuration, { readModel: requestReadModel, healthChecks, logger }),
   });
@@ -108,6 +110,7 @@ function publicApplication(
     authenticator: createAuthenticator(directory),
     lastUses,
     ...limits,
+    findWriteKey: createWriteKeyFinder({ ...intake, chargeAddress: limits.chargeAddress }),
     handlerOf,
   });
   return createApplication({

@@ -7,6 +7,7 @@ import { createIntakeHandler } from './intake/handler.js';
 import type { Forwarder } from './reads/forward.js';
 import { localHandlerOf, type LocalHandlers } from './reads/local.js';
 import type { RouteHandler } from './router.js';
+import { createSegmentHandler, segmentRoutes } from './segment/handler.js';
 
 export interface RouteHandlerDependencies {
   commands: CommandDependencies;
@@ -45,7 +46,12 @@ function createIntakeHandlers(dependencies: ImportHandlerDependencies): Readonly
   const { ingest, importEvents } = routeDeclarations;
   const take = createIntakeHandler(dependencies);
   const takeImport = createImportHandler(dependencies);
+  const ofSegment = segmentRoutes.map(([route, type]): [string, RouteHandler] => {
+    const takeMessages = createSegmentHandler(route, type, dependencies);
+    return [route.name, (req, _res, ouId) => takeMessages(req, requiredUnit(ouId))];
+  });
   return new Map<string, RouteHandler>([
+    ...ofSegment,
     [ingest.name, (req, _res, ouId) => take(req, requiredUnit(ouId))],
     [importEvents.name, (req, _res, ouId) => takeImport(req, requiredUnit(ouId))],
   ]);

@@ -3,7 +3,9 @@ import { expressPath, isPage, routes, type RouteDeclaration } from '@lead-scorin
 import { methodNotAllowed, wantsPage } from '@lead-scoring/service';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { checkAccess, type Authenticator } from './credentials/authenticate.js';
+import { authorizationOfWriteKey } from './credentials/authorization-header.js';
 import type { LastUseRecorder } from './credentials/last-use.js';
+import { allowAnyOrigin, answerPreflight } from './edge/cross-origin.js';
 import { problemsOnPage } from './edge/problem-page.js';
 import { callerOf, headerOf, type GatewayRequest } from './edge/request.js';
 import type { Answer } from './idempotency/write-claim.js';
@@ -19,6 +21,8 @@ export type RouteHandler = (
 export interface RouterDependencies extends RequestLimits {
   authenticator: Authenticator;
   lastUses: LastUseRecorder;
+  /** The step that finds the credential in the body, for routes whose senders may put it there. */
+  findWriteKey(route: RouteDeclaration): RequestHandler;
   /** @returns undefined when the route has no handler */
   handlerOf(route: RouteDeclaration): RouteHandler | undefined;
 }
@@ -35,12 +39,15 @@ export function createRouter(
   const missing = declared.filter((route) => !dependencies.handlerOf(route)).map(({ name }) => name);
   if (missing.length > 0) throw new Error(`declared routes without a handler: ${missing.join(', ')}`);
   for (const [path, ofPath] of byPath(declared)) {
-    const served = router.route(path);
+    const served = router.route([path, ...ofPath.flatMap(({ alsoAt = [] }) => alsoAt)]);
+    const methods = ofPath.map(({ method }) => method);
+    if (ofPath.some(({ fromBrowsers }) => fromBrowsers))
+      served.all(allowAnyOrigin).options(answerPreflight(methods));
     for (const route of ofPath) {
       const handler = dependencies.handlerOf(route);
       if (handler) served[methodOf(route)](...stepsOf(route, handler, dependencies));
     }
-    served.all(dependencies.limitAddress, methodNotAllowed(ofPath.map(({ method }) => method)));
+    served.all(dependencies.limitAddress, methodNotAllowed(methods));
   }
   return router;
 }
@@ -54,6 +61,7 @@ function stepsOf(
   const { limitCaller, limitInFlight } = dependencies;
   return access.credential
     ? [
+        ...(route.fromBrowsers === true ? [dependencies.findWriteKey(route)] : []),
         authentication(dependencies),
         limitCaller,
         limitInFlight,
@@ -85,7 +93,7 @@ function authentication({
   return async (req: GatewayRequest, res, next) => {
     const charge = { made: false };
     try {
-      req.caller = await authenticator.authenticate(headerOf(req, 'authorization'), () => {
+      req.caller = await authenticator.authenticate(authorizationOf(req), () => {
         charge.made = true;
         return chargeAddress(req, res);
       });
@@ -100,6 +108,12 @@ function authentication({
     lastUses.used(req.caller.credentialId);
     next();
   };
+}
+
+/** The header Authorization, or what takes its place in the body. */
+function authorizationOf(req: GatewayRequest): string | undefined {
+  const { writeKey } = req.keyed ?? {};
+  return writeKey === undefined ? headerOf(req, 'authorization') : authorizationOfWriteKey(writeKey);
 }
 
 /** Checks the caller's rights, finds the OU, and serves the request. */

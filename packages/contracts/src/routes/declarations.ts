@@ -43,6 +43,7 @@ export * from './scoring-configuration.js';
 export * from './score-forecast.js';
 export * from './score-history.js';
 export * from './score-reset.js';
+export * from './segment.js';
 export * from './sequences.js';
 export * from './shares.js';
 export * from './site-analysis.js';

@@ -38,6 +38,7 @@ import * as scoreExplanation from './score-explanation.js';
 import * as forecast from './score-forecast.js';
 import * as scoreHistory from './score-history.js';
 import * as scoreReset from './score-reset.js';
+import * as segment from './segment.js';
 import * as sequences from './sequences.js';
 import * as rules from './rules.js';
 import * as shares from './shares.js';
@@ -49,6 +50,13 @@ import * as whatIf from './what-if.js';
 export const routes = {
   ingest: intake.ingest,
   importEvents: intake.importEvents,
+  sendSegmentTrack: segment.sendSegmentTrack,
+  sendSegmentIdentify: segment.sendSegmentIdentify,
+  sendSegmentPage: segment.sendSegmentPage,
+  sendSegmentScreen: segment.sendSegmentScreen,
+  sendSegmentGroup: segment.sendSegmentGroup,
+  sendSegmentAlias: segment.sendSegmentAlias,
+  sendSegmentBatch: segment.sendSegmentBatch,
   listEvents: events.listEvents,
   listLeadEvents: events.listLeadEvents,
   exportEvents: eventExport.exportEvents,

@@ -21,6 +21,8 @@ export interface RouteDeclaration {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** OpenAPI form: `/leads/{id}`. */
   path: string;
+  /** Further paths of the same route, without parameters, which no document lists. */
+  alsoAt?: readonly string[];
   /** job: the service that the job's id begins with. jobs: every service that runs jobs; the gateway merges their lists. */
   owner: ServiceName | 'job' | 'jobs';
   /**
@@ -61,6 +63,11 @@ export interface RouteDeclaration {
   /** The forms of those media types whose content is not `body`. */
   bodyForms?: Readonly<Record<string, z.ZodType>>;
   responses: Record<number, RouteResponse>;
+  /**
+   * Pages of any origin may send to it: its answers have the headers of CORS, and a write key in the body takes the place of a missing
+   * header Authorization.
+   */
+  fromBrowsers?: boolean;
   /** Problems that this route can answer, besides those that follow from the rest of its declaration. */
   problems: readonly ProblemCode[];
   /** A query: its answer has an ETag. A command: it takes If-Match, and is refused when the resource has another version. */

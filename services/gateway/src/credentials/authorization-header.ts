@@ -13,7 +13,7 @@ export interface NotPresented {
 const clientIdForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * `Bearer lsp_…` or HTTP Basic with a client id and `lss_…`. A secret whose checksum is wrong is refused here; the
+ * `Bearer lsp_…`, or HTTP Basic with a client id and `lss_…`, or with the two as a write key. A secret whose checksum is wrong is refused here; the
  * advice concerns only the form, and reveals nothing about existing credentials.
  */
 export function presentedCredential(header: string): PresentedCredential | NotPresented {
@@ -47,17 +47,26 @@ function bearer(value: string): PresentedCredential | NotPresented {
   return none('After "Bearer " must come a personal access token, which begins with lsp_.');
 }
 
+/** The header that says the same as a write key in a body. */
+export function authorizationOfWriteKey(writeKey: string): string {
+  return `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}`;
+}
+
 function basic(value: string): PresentedCredential | NotPresented {
   const pair = Buffer.from(value, 'base64').toString();
   const colon = pair.indexOf(':');
-  const [clientId, secret] = [pair.slice(0, Math.max(0, colon)), pair.slice(colon + 1)];
+  const [user, password] = [pair.slice(0, Math.max(0, colon)), pair.slice(colon + 1)];
+  // A write key: the client id and the secret with a dot between them, as the user, without a password.
+  const dot = user.indexOf('.');
+  const [clientId, secret] =
+    password === '' && dot !== -1 ? [user.slice(0, dot), user.slice(dot + 1)] : [user, password];
   if (clientIdForm.test(clientId) && isWellFormedSecret('lss_', secret))
     return { kind: 'service_account', clientId: clientId.toLowerCase(), secret };
   if (clientId.startsWith('lsp_') || secret.startsWith('lsp_'))
     return none('Send a personal access token without HTTP Basic: "Authorization: Bearer lsp_…".');
   if (!clientIdForm.test(clientId))
     return none(
-      'HTTP Basic must be base64 of <client id>:<secret>, with the client id (a UUID) as the user.',
+      'HTTP Basic must be base64 of <client id>:<secret>, with the client id (a UUID) as the user. A write key is <client id>.<secret>.',
     );
   return none(
     'The secret is mistyped or cut off: it must be lss_ and 36 letters and digits, the last six of which are a checksum. Copy it whole.',

@@ -5,7 +5,7 @@ import { ReadModelError } from '@lead-scoring/read-model';
 import { ProblemError } from '@lead-scoring/service';
 import fc from 'fast-check';
 import { createAuthenticator } from './authenticate.js';
-import { presentedCredential } from './authorization-header.js';
+import { authorizationOfWriteKey, presentedCredential } from './authorization-header.js';
 import { deriveSecret } from './derived-secrets.js';
 import type { CredentialDirectory, KnownServiceAccount, KnownToken } from './directory.js';
 import { createFreshCache } from './fresh-cache.js';
@@ -26,6 +26,22 @@ describe('the header Authorization', () => {
       clientId,
       secret: secret('lss_'),
     });
+  });
+
+  test('a write key is a service account: client id and secret with a dot between them, as the user without a password', () => {
+    const key = `${clientId}.${secret('lss_')}`;
+    const account = { kind: 'service_account', clientId, secret: secret('lss_') };
+    expect(presentedCredential(basic(`${key}:`))).toEqual(account);
+    expect(presentedCredential(basic(key.toUpperCase()))).toMatchObject({ kind: 'none' });
+    expect(presentedCredential(authorizationOfWriteKey(key))).toEqual(account);
+    for (const wrong of [
+      `${key}:x`,
+      `${key}x:`,
+      `.${key}:`,
+      `${clientId}.:`,
+      `${clientId}.${secret('lsp_')}:`,
+    ])
+      expect([wrong, presentedCredential(basic(wrong)).kind]).toEqual([wrong, 'none']);
   });
 
   test('any text is handled, and only a right checksum is accepted', () => {
@@ -57,6 +73,8 @@ describe('the header Authorization', () => {
     ['a token as the password', basic(`${clientId}:${secret('lsp_')}`), 'Bearer lsp_'],
     ['a token as the user', basic(`${secret('lsp_')}:`), 'Bearer lsp_'],
     ['a user that is no client id', basic(`ada:${secret('lss_')}`), 'client id (a UUID)'],
+    ['a write key that is something else', basic('abc123:'), 'A write key is <client id>.<secret>'],
+    ['a write key that is cut off', basic(`${clientId}.lss_1:`), 'mistyped or cut off'],
     ['a secret that is cut off', basic(`${clientId}:lss_1`), 'mistyped or cut off'],
     ['another scheme', 'Digest abc', 'no other'],
     ['nonsense', 'nonsense', 'must be "Bearer "'],

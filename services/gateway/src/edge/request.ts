@@ -1,11 +1,24 @@
 // A request after authentication, and its headers.
 import type { IncomingMessage } from 'node:http';
+import type { Body } from '@lead-scoring/service';
 import type { Request } from 'express';
 import type { Caller } from '../credentials/authenticate.js';
+import type { Holding } from '../intake/bytes-in-flight.js';
 
 /** A request with the caller that authentication has found. */
 export interface GatewayRequest extends Request {
   caller?: Caller;
+  /** The body, where it was read before authentication, for the write key in it. */
+  keyed?: KeyedBody;
+}
+
+/** A body that was read before its sender was known. */
+export interface KeyedBody {
+  body: Body;
+  /** The memory of the body, counted as that of senders without a credential until its handler takes it over. */
+  holding: Holding;
+  /** Absent: there is none in the body. */
+  writeKey?: string;
 }
 
 export function callerOf(req: GatewayRequest): Caller {
