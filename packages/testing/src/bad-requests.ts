@@ -146,7 +146,8 @@ export function badFields(name: RouteName, unit: Unit): BadRequest[] {
     const { type: own, format, anyOf = [] } = resolved(declared);
     const mayBeNull = anyOf.some((one) => one.type === 'null');
     // An object of any content, which may be absent: operators are content too.
-    const type = anyOf.some((one) => one.type === 'object' && !one.properties) ? 'object' : own;
+    const isFree = anyOf.some((one) => one.type === 'object' && !one.properties);
+    const type = isFree ? 'object' : own;
     for (const [title, value] of poisons(typeof type === 'string' ? type : 'any', format)) {
       if (value === 'null' && mayBeNull) continue;
       requests.push({
@@ -172,7 +173,7 @@ export function badFields(name: RouteName, unit: Unit): BadRequest[] {
         names: field,
       });
     }
-    if (Object.hasOwn(good, field))
+    if (Object.hasOwn(good, field) && !isFree)
       requests.push({
         title: `${field}: twice, the second time wrong`,
         path: pathOf(name, example),

@@ -14,9 +14,13 @@ export const allowAnyOrigin: RequestHandler = (_req, res, next) => {
   next();
 };
 
-/** Answers the question of a browser whether a page may send. */
+/** Answers the question of a browser whether a page may send. Other requests with the method OPTIONS are passed on. */
 export function answerPreflight(methods: readonly string[]): RequestHandler {
-  return (_req, res) => {
+  return (req, res, next) => {
+    if (req.headers['access-control-request-method'] === undefined) {
+      next();
+      return;
+    }
     res.setHeader('Access-Control-Allow-Methods', methods.join(', '));
     res.setHeader('Access-Control-Allow-Headers', allowedHeaders);
     res.setHeader('Access-Control-Max-Age', preflightSeconds);

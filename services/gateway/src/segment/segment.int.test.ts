@@ -236,7 +236,9 @@ describe('pages of other origins', () => {
   test('may not call any other route', async () => {
     const { headers } = await rig.call('POST', '/ingest', { headers: origin, body: {} });
     expect(headers.get('access-control-allow-origin')).toBeNull();
-    expect((await rig.call('OPTIONS', '/ingest', { headers: origin })).status).toBe(405);
+    const question = { ...origin, 'access-control-request-method': 'POST' };
+    expect((await rig.call('OPTIONS', '/ingest', { headers: question })).status).toBe(405);
+    expect((await rig.call('OPTIONS', '/v1/track', { headers: origin })).status).toBe(405);
   });
 });
 
