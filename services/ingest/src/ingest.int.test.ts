@@ -385,7 +385,8 @@ describe('a deleted lead', () => {
     expect(await totals()).toEqual([5, undefined, undefined, undefined]);
     const named = (name: string) =>
       rig.get(`/internal/named-lead/${leadOf(name)}`).then(({ body }) => body.lead_id);
-    for (const linked of ['cookie:old', 'cookie:new', 'cookie:far']) expect(await named(linked)).toBe(leadOf('linked'));
+    for (const linked of ['cookie:old', 'cookie:new', 'cookie:far'])
+      expect(await named(linked)).toBe(leadOf('linked'));
     expect(await named('never seen')).toBe(leadOf('never seen'));
     expect(await rig.request(deleteLead('cookie:far'))).toEqual({ outcome: 'done' });
     expect((await rig.get(`/events/${leadOf('linked')}`)).status).toBe(404);

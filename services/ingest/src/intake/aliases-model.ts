@@ -7,6 +7,8 @@ import type { BatchOutput } from './output-model.js';
 import { addClaim, type AliasState, type LookedUpAliases, type Redirect } from './state.js';
 
 type ChunkEvent = records.ChunkEvent;
+/** What a link says of the past of its alias. */
+type Past = Pick<records.LinkAlias, 'takes_past' | 'waiting'>;
 /** The forwarding state of an event or a command: the lead that it has come to, and the leads that forwarded it. */
 export type ForwardingPath = Pick<ChunkEvent, 'lead_id' | 'forwarded_by' | 'returned'>;
 
@@ -95,8 +97,7 @@ export class BatchAliases {
 
   /**
    * Claims the event's further aliases for its lead, up to the limit of the OU. The past of an anonymous alias joins the lead of a known one;
-   * the event waits for it where there is one, so that sequences and thresholds take the past into account, and fire for nothing but the
-   * event.
+   * the event waits for it where there is one, so that a threshold is crossed from a score that has the past.
    * @returns whether the event waits
    */
   claimAliases(event: ChunkEvent, command: records.IngestEvents): boolean {
@@ -106,13 +107,12 @@ export class BatchAliases {
       if (!this.#allowance.take(command.ou_id)) this.#refuse(event, command);
       else {
         const takes_past = isPerson && isAnonymous(alias);
-        const isAwaited: boolean = takes_past && !waits && this.known.visitors.has(aliasLeadId);
-        const waiting = { ...command, events: [{ ...event, linked_by: aliasLeadId }] };
-        waits ||= isAwaited;
-        this.#claim(alias, aliasLeadId, event.lead_id, command, {
-          ...(takes_past && { takes_past }),
-          ...(isAwaited && { waiting }),
-        });
+        const past: Past = takes_past ? { takes_past } : {};
+        if (takes_past && !waits && this.known.visitors.has(aliasLeadId)) {
+          waits = true;
+          past.waiting = { ...command, events: [{ ...event, linked_by: aliasLeadId }] };
+        }
+        this.#claim(alias, aliasLeadId, event.lead_id, command, past);
       }
     return waits;
   }
@@ -137,7 +137,7 @@ export class BatchAliases {
     aliasLeadId: string,
     leadId: string,
     { ou_id, received_at }: records.IngestEvents,
-    past: Pick<records.LinkAlias, 'takes_past' | 'waiting'>,
+    past: Past,
   ): void {
     addClaim(this.#newClaims, leadId, aliasLeadId);
     this.#claimers.set(leadId, ou_id);
@@ -145,10 +145,7 @@ export class BatchAliases {
     this.output.record({ type: 'AliasClaimed', payload: { ...claim, claimed_at: received_at } });
     this.output.commands.push({
       lead_id: aliasLeadId,
-      command: {
-        type: 'LinkAlias',
-        payload: { ...claim, linked_at: received_at, ...past },
-      },
+      command: { type: 'LinkAlias', payload: { ...claim, linked_at: received_at, ...past } },
     });
   }
 

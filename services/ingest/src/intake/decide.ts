@@ -33,7 +33,7 @@ export function decideIntake(
   aliasShare = Infinity,
   pages: HistoryPages = new Map(),
 ): IntakeDecision {
-  const batch = new IntakeBatch(commands, known, stored, storedLeads, aliasShare);
+  const batch = new IntakeBatch(known, stored, storedLeads, aliasShare);
   for (const command of commands) {
     switch (command.type) {
       case 'IngestEvents':
@@ -66,10 +66,8 @@ class IntakeBatch {
   readonly #repeats: BatchRepeats;
   readonly #aliases: BatchAliases;
   readonly #deletions: BatchDeletions;
-  #ingestedLeads: ReadonlySet<string> | undefined;
 
   constructor(
-    private readonly commands: readonly IntakeCommand[],
     known: LookedUpAliases,
     stored: StoredRepeats,
     storedLeads: ReadonlyMap<string, StoredLead>,
@@ -137,10 +135,7 @@ class IntakeBatch {
     }
     this.#aliases.redirect(ou_id, alias_lead_id, { lead_id, alias }, linked_at);
     if (takes_past !== true) return;
-    const joining = { ou_id, alias_lead_id, lead_id, linked_at, from: 0, ...(waiting && { waiting }) };
-    // Events that are kept in this batch are not in the page.
-    if (this.#ingested().has(alias_lead_id)) this.#continueJoining(joining);
-    else this.join(joining, page);
+    this.join({ ou_id, alias_lead_id, lead_id, linked_at, from: 0, ...(waiting && { waiting }) }, page);
   }
 
   /** Sends the next events of the visitor's past to the lead that it joins, and after the last of them the event that waits. */
@@ -152,8 +147,8 @@ class IntakeBatch {
       if (waiting) this.#deletions.drop(ou_id, waiting.events);
       return;
     }
-    // What a page has of a lead that was deleted in this batch is gone.
-    if (!page || this.#deletions.hasEnded(alias_lead_id)) {
+    // A page was read before the batch: it lacks what the batch has kept of the visitor, and has what the batch has deleted.
+    if (!page || this.#output.hasKept(alias_lead_id) || this.#deletions.hasEnded(alias_lead_id)) {
       this.#continueJoining(command);
       return;
     }
@@ -168,15 +163,6 @@ class IntakeBatch {
       if (page.exists) this.#deletions.join(command);
     }
     if (waiting) this.#send(lead_id, waiting);
-  }
-
-  /** The leads whose events have come in this batch. */
-  #ingested(): ReadonlySet<string> {
-    return (this.#ingestedLeads ??= new Set(
-      this.commands.flatMap(({ type, payload }) =>
-        type === 'IngestEvents' ? payload.events.map(({ lead_id }) => lead_id) : [],
-      ),
-    ));
   }
 
   #continueJoining(payload: records.JoinLead): void {

@@ -41,6 +41,10 @@ export class EventGroups {
       group.fields = withLeadFields(group.fields, leadFieldsOf(event.metadata, event.timestamp));
   }
 
+  hasEventsOf(leadId: string): boolean {
+    return this.#groups.some(({ lead_id }) => lead_id === leadId);
+  }
+
   records(): IntakeEvent[] {
     return this.#groups.map(recordOf);
   }

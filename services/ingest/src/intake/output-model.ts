@@ -34,6 +34,14 @@ export class BatchOutput {
     this.#ended.push(event);
   }
 
+  /** Whether events of a lead were kept in this batch. */
+  hasKept(leadId: string): boolean {
+    return (
+      this.#groups.hasEventsOf(leadId) ||
+      this.#ended.some(({ type, payload }) => type === 'EventsIngested' && payload.lead_id === leadId)
+    );
+  }
+
   /** The ingested events of a lead in ended sections since its last deletion in this batch. */
   keptOf(leadId: string): records.EventsIngested[] {
     const since = this.#ended.findLastIndex(

@@ -36,6 +36,8 @@ export class Model {
   /** The event store, in which repeats are found. */
   readonly stored = new Set<string>();
   hops = 0;
+  /** The leads of anonymous aliases, each with a lead of a known alias that an event named with it. */
+  readonly named = new Set<string>();
   deletions = 0;
   /** The outcomes of the answers to each deletion. */
   readonly answers = new Map<string, string[]>();
@@ -141,6 +143,8 @@ export class Model {
     }
     for (const { lead_id, command } of decision.commands) {
       if (command.type === 'IngestEvents') this.hops += 1;
+      if (command.type === 'LinkAlias' && command.payload.takes_past === true)
+        this.named.add(`${command.payload.alias_lead_id} ${command.payload.lead_id}`);
       this.partitionOf(lead_id).queue.push(command);
     }
     for (const event of decision.events) this.fold(partition, event);
