@@ -50,24 +50,13 @@ const goals = {
   notifiedMs: 1_000,
 };
 
-/** The report as Markdown: the machine, and then each part with its date and commit. */
+/** The report as Markdown: each part with its date, its commit and its machine. */
 export function reportOf(results: Results): string {
-  const { machine } = results;
   return [
     '# Results of `npm run bench`',
     '',
-    ...table(
-      ['machine', ''],
-      [
-        ['processor', `${machine.cpuModel}, ${machine.cores} cores`],
-        ['memory', `${machine.memoryGiB} GiB`],
-        ['operating system', machine.system],
-        ['servers', machine.servers],
-      ],
-    ),
-    '',
-    'The load generator, the contenders and the servers share this machine. Only the ratios hold on other machines; ' +
-      'each compares contenders of one round, never of two runs.',
+    'The load generator, the contenders and the servers share the machine that each part names. Only the ratios hold on other machines; ' +
+      'each compares contenders of one round, never of two runs. Figures of two parts may be from two machines.',
     '',
     ...datedSection(results, results.accepting ? acceptingSection(results.accepting) : []),
     ...datedSection(results, results.postToReadable ? postToReadableSection(results.postToReadable) : []),
@@ -83,26 +72,23 @@ export function reportOf(results: Results): string {
   ].join('\n');
 }
 
-/** A part with a line below its heading that names the date and the commit. */
+/** A part with a line below its heading that names the date, the commit and the machine. */
 function datedSection(
   { machine, startedAt, rounds, quick }: Results,
   [heading, ...section]: readonly string[],
 ): string[] {
   if (heading === undefined) return [];
   const when =
-    `Measured ${startedAt} at commit ${machine.commit}, with Node ${machine.node} on ${machine.system} ${machine.kernel}; ${counted(rounds, 'round')}, contenders in turn.` +
+    `Measured ${startedAt} at commit ${machine.commit} on ${machine.cpuModel}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ` +
+    `${machine.system} ${machine.kernel}, with Node ${machine.node}, ${machine.servers}; ${counted(rounds, 'round')}, contenders in turn.` +
     (quick ? ' A quick run with small sizes: its figures mean nothing.' : '');
   return [heading, '', when, ...section];
 }
 
-/**
- * A report, completed with the parts of an older report that it does not have.
- * @returns null if the older one is from another machine: one report does not mix two machines
- */
-export function withPartsOf(other: string, report: string): string | null {
+/** A report, completed with the parts of an older report that it does not have. */
+export function withPartsOf(other: string, report: string): string {
   const [head = '', ...parts] = partsOf(report);
-  const [otherHead = '', ...otherParts] = partsOf(other);
-  if (head.trim() !== otherHead.trim()) return null;
+  const [, ...otherParts] = partsOf(other);
   const named = new Map([...otherParts, ...parts].map((part) => [nameOfPart(part), part]));
   const all = [...named].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part);
   return [head, ...all].map((part) => `${part.trim()}\n`).join('\n');

@@ -114,8 +114,10 @@ test('a part that is measured again replaces itself in the report, and leaves th
   expect(again).toMatch(/## \(d\).*\n\nMeasured 2026-02-02.* commit def[^]*8888/);
   expect(again).not.toContain('7777');
   expect(withPartsOf(before, reportOf({ ...later, queries }))).toContain('7777');
+  // Each part names its machine.
   const elsewhere = { ...results, machine: { ...machine, cores: 64 } };
-  expect(withPartsOf(before, reportOf({ ...elsewhere, queries }))).toBeNull();
+  const ofBoth = withPartsOf(before, reportOf({ ...elsewhere, queries }));
+  expect(ofBoth).toMatch(/## \(c\).*\n\nMeasured .* 64 cores[^]*## \(d\).*\n\nMeasured .* 2 cores/);
 });
 
 test('the goal of notifications is checked with the most triggers, for few and many partitions, and for two processes', () => {
