@@ -113,7 +113,7 @@ const accepted = {
     .max(2_000)
     .optional()
     .describe(
-      'An opaque mark in the log: a read with min_position=… waits until everything up to it is visible. Absent when nothing was taken.',
+      'An opaque mark in the log: a read with min_position=… waits until everything up to it is visible, except events that are on their way from one lead to another at that moment, such as the one that has named a visitor. Absent when nothing was taken.',
     ),
 };
 
