@@ -5,7 +5,7 @@ const alone =
   '(broker-away|silent-servers|commands|database-away|database-crash|deleted-while-suspended|exactly-once|notifications|notifications-chaos|start|three-brokers|two-instances).e2e.test.ts';
 const common = {
   rootDir: import.meta.dirname,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/packages/testing/scripts/patient-environment.mjs',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
@@ -24,8 +24,8 @@ const common = {
 };
 
 export default {
-  // A busy machine is slow, not broken: only what hangs fails by time.
-  testTimeout: 60_000,
+  // A busy machine is slow, not broken: only what hangs fails by time. Limits of single tests: patient-environment.mjs.
+  testTimeout: 180_000,
   testSequencer: '<rootDir>/packages/testing/scripts/longest-first.mjs',
   // What a file of ES modules has loaded is never freed: a process that has run a hundred files has no memory left. Beyond this, a worker
   // is replaced between two files.

@@ -37,6 +37,9 @@ export async function waitUntil<T>(attempt: () => Promise<T>, options: WaitOptio
   }
 }
 
+/** By how much a wait may be longer than it says: for tests on a slow or busy machine, where only what hangs is to fail. */
+const patience = Number(process.env['TEST_PATIENCE'] ?? 1);
+
 /**
  * Calls `look` until it returns something other than false, null or undefined, and resolves with that. While `look` throws,
  * it is called again.
@@ -56,7 +59,7 @@ export async function eventually<Found>(
       if (isNothing(found)) throw new Error('not yet');
       return found as Exclude<Found, Nothing>;
     },
-    { description: condition, timeoutMs, pollMs },
+    { description: condition, timeoutMs: timeoutMs * patience, pollMs },
   );
 }
 

@@ -12,6 +12,7 @@ export function testEnvironment(endpoints) {
     ...process.env,
     NODE_OPTIONS: '--experimental-vm-modules --no-warnings',
     KAFKAJS_NO_PARTITIONER_WARNING: '1',
+    TEST_PATIENCE: process.env.TEST_PATIENCE ?? '3',
     ...(endpoints && {
       KAFKA_BROKERS: endpoints.kafkaBrokers.join(','),
       SCHEMA_REGISTRY_URL: endpoints.schemaRegistryUrl,
