@@ -96,12 +96,11 @@ const notifying = (p99: number) => ({
   ],
 });
 
-test('the report names the machine, and for each part the date and the commit', () => {
+test('the report names the date, the commit and the machine of each part', () => {
   const report = reportOf({ ...results, queries, notifying: notifying(7) });
-  expect(report).toContain('Example CPU, 2 cores');
   expect(
     report.match(
-      /Measured 2026-01-01T00:00:00.000Z at commit abc, with Node 20.20.0 on Linux 6.1; 3 rounds/g,
+      /Measured 2026-01-01T00:00:00.000Z at commit abc on Example CPU, 2 cores, 8 GiB, Linux 6.1, with Node 20.20.0, Kafka \(native\); 3 rounds/g,
     ),
   ).toHaveLength(2);
 });
