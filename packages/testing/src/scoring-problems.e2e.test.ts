@@ -174,8 +174,6 @@ describe('with 1,000 rules of 20 conditions and a limit each', () => {
 });
 
 describe('while a service does not come to it', () => {
-  /** A service that was suspended joins its group anew, opens its partitions and decides what has come meanwhile: minutes on a busy machine. */
-  const patienceMs = 240_000;
   const suspended = async (meanwhile: () => Promise<void>) => {
     const { pid } = system.service('scoring').process;
     if (pid === undefined) throw new Error('scoring has no process');
@@ -264,7 +262,7 @@ describe('while a service does not come to it', () => {
           const { code } = found.body as { code?: string };
           return found.status < 500 && code !== 'request_in_progress' ? found : undefined;
         },
-        patienceMs,
+        60_000,
       );
       expect({ name, ...answer }).toMatchObject({
         name,
@@ -272,7 +270,7 @@ describe('while a service does not come to it', () => {
       });
       expectProblem(await ask(name, { ...otherThan(name), ...keyed(name) }), 'idempotency_key_reused');
     }
-  }, 600_000);
+  }, 240_000);
 
   test.each(doomedNames)(
     '%s: what was made without an answer and deleted since is 409, and is not made again',
@@ -287,14 +285,13 @@ describe('while a service does not come to it', () => {
             })
           ).body as { data: { id: string }[] }
         ).data.filter(named);
-      const id = await eventually('it is made', async () => (await list())[0]?.id, patienceMs);
+      const id = await eventually('it is made', async () => (await list())[0]?.id, 60_000);
       expect(await ask(doomed[name].delete, { parameters: { id }, ...placeOf(name) })).toMatchObject({
         status: 204,
       });
       expectProblem(await ask(name, making(name)), afterDeletion);
       expect(await list()).toEqual([]);
     },
-    2 * patienceMs,
   );
 
   test('every query of a service that is away is 503, and the service comes back', async () => {
