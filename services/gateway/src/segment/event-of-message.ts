@@ -66,28 +66,25 @@ function eventIdOf(messageId: Message['messageId']): string | undefined {
   return messageId.length <= longestEventId ? messageId : hash('sha256', messageId, 'hex');
 }
 
-/** The aliases that a message names: the known ones before the anonymous ones, because the first names the lead. */
+/** The aliases that a message names. As of all events, the known ones will come first. */
 function aliasesOf(
   type: SegmentType,
   message: Message,
 ): { aliases: Alias[] } | { problems: MetadataProblem[] } {
   const problems: MetadataProblem[] = [];
-  const known = new Aliases(problems);
-  const anonymous = new Aliases(problems);
-  known.add('user_id', message.userId, 'userId');
+  const aliases = new Aliases(problems);
+  aliases.add('user_id', message.userId, 'userId');
   const { email } = traitsOf(type, message);
-  if (isEmail(email)) known.add('email', email, 'traits.email');
+  if (isEmail(email)) aliases.add('email', email, 'traits.email');
   if (type === 'alias') {
     const { previousId } = message;
-    if (isEmail(previousId)) known.add('email', previousId, 'previousId');
-    else anonymous.add('anonymous_id', previousId, 'previousId');
+    aliases.add(isEmail(previousId) ? 'email' : 'anonymous_id', previousId, 'previousId');
     if (textOf(previousId) === '') problems.push({ path: 'previousId', message: 'must not be empty' });
   }
-  anonymous.add('anonymous_id', message.anonymousId, 'anonymousId');
-  const aliases = [...known.list, ...anonymous.list];
-  if (aliases.length === 0 && problems.length === 0)
+  aliases.add('anonymous_id', message.anonymousId, 'anonymousId');
+  if (aliases.list.length === 0 && problems.length === 0)
     problems.push({ path: 'userId', message: routeDeclarations.segmentNamingRule });
-  return problems.length > 0 ? { problems } : { aliases };
+  return problems.length > 0 ? { problems } : { aliases: aliases.list };
 }
 
 /** The aliases of a message that have been found so far. */
