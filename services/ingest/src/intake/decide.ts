@@ -119,11 +119,7 @@ class IntakeBatch {
   }
 
   #forward(leadId: string, events: readonly records.ChunkEvent[], command: records.IngestEvents): void {
-    for (const part of inParts(events))
-      this.#output.commands.push({
-        lead_id: leadId,
-        command: { type: 'IngestEvents', payload: { ...command, events: part } },
-      });
+    for (const part of inParts(events)) this.#send(leadId, { ...command, events: part });
   }
 
   /** The first lead to claim an alias gets it; a later claim changes nothing. */

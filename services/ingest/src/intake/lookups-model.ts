@@ -1,5 +1,5 @@
 // The keys that must be looked up to decide on a batch of commands. Pure.
-import { isAnonymous, leadIdOf } from '@lead-scoring/contracts';
+import { isAnonymous, leadIdOf, type Alias, type records } from '@lead-scoring/contracts';
 import type { IntakeCommand } from './messages.js';
 import { eventKey, historyKey, type HistoryPlace, type LookedUpAliases } from './state.js';
 
@@ -42,13 +42,11 @@ export function possibleVisitors(
   const found = new Set<string>();
   for (const { type, payload } of commands) {
     if (type !== 'IngestEvents') continue;
-    for (const { lead_id, aliases } of payload.events)
-      for (let index = 1; index < aliases.length; index += 1) {
-        const [named, alias] = [aliases[0], aliases[index]];
-        if (!named || !alias || isAnonymous(named) || !isAnonymous(alias)) continue;
-        const aliasLeadId = leadIdOf(payload.ou_id, alias.alias_kind, alias.alias);
-        if (!claims.get(lead_id)?.has(aliasLeadId)) found.add(aliasLeadId);
-      }
+    for (const { event, alias, alias_lead_id } of furtherAliases(payload)) {
+      const [named] = event.aliases;
+      if (!named || isAnonymous(named) || !isAnonymous(alias)) continue;
+      if (!claims.get(event.lead_id)?.has(alias_lead_id)) found.add(alias_lead_id);
+    }
   }
   return [...found];
 }
@@ -80,13 +78,8 @@ export function possibleClaims(
       if (from !== undefined) add(lead_id, from);
     }
     if (type === 'DeleteLead') continue;
-    for (const { lead_id, linked_by, aliases } of payload.events) {
-      if (linked_by !== undefined) add(lead_id, linked_by);
-      for (let index = 1; index < aliases.length; index += 1) {
-        const alias = aliases[index];
-        if (alias) add(lead_id, leadIdOf(payload.ou_id, alias.alias_kind, alias.alias));
-      }
-    }
+    for (const { lead_id, linked_by } of payload.events) if (linked_by !== undefined) add(lead_id, linked_by);
+    for (const { event, alias_lead_id } of furtherAliases(payload)) add(event.lead_id, alias_lead_id);
   }
   return [...found.values()];
 }
@@ -98,4 +91,19 @@ export function possibleClaimers(commands: readonly IntakeCommand[]): Set<string
     if (type === 'IngestEvents' && payload.events.some(({ aliases }) => aliases.length > 1))
       found.add(payload.ou_id);
   return found;
+}
+
+/** The aliases that events name besides the first, each with the lead that it names without a redirect. */
+function* furtherAliases({ ou_id, events }: records.IngestEvents): Generator<FurtherAlias> {
+  for (const event of events)
+    for (let index = 1; index < event.aliases.length; index += 1) {
+      const alias = event.aliases[index];
+      if (alias) yield { event, alias, alias_lead_id: leadIdOf(ou_id, alias.alias_kind, alias.alias) };
+    }
+}
+
+interface FurtherAlias {
+  readonly event: records.ChunkEvent;
+  readonly alias: Alias;
+  readonly alias_lead_id: string;
 }

@@ -7,6 +7,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import type { records } from '@lead-scoring/contracts';
+import pLimit from 'p-limit';
 import { claimIdsOf, claims } from '../aliases/documents.js';
 import { readDeletedTypes } from '../event-deletions/documents.js';
 import { deletions, eventRecords, knownEvents, payloadOf } from '../events/documents.js';
@@ -28,8 +29,8 @@ const recordsOfPage = 200;
 /** The bytes after which a page ends, and after which a batch reads no further one. */
 const bytesOfPage = 1024 * 1024;
 const bytesOfBatch = 4 * bytesOfPage;
-/** Leads that are looked up at the same time. */
-const readsAtOnce = 16;
+/** Leads that a process looks up at the same time. */
+const lookUp = pLimit(16);
 
 export class StoredLeads {
   readonly #records;
@@ -77,7 +78,7 @@ export class StoredLeads {
   async historiesOf(places: readonly HistoryPlace[]): Promise<HistoryPages> {
     const pages = new Map<string, HistoryPage>();
     let bytes = 0;
-    await inParallel(places, async (place) => {
+    await lookUp.map(places, async (place) => {
       if (bytes >= bytesOfBatch) return;
       const { page, size } = await this.#pageOf(place);
       pages.set(historyKey(place), page);
@@ -89,7 +90,7 @@ export class StoredLeads {
   /** Those of these leads that have events, in whatever partition. */
   async withEvents(leadIds: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
-    await inParallel(leadIds, async (leadId) => {
+    await lookUp.map(leadIds, async (leadId) => {
       if ((await withClassifiedErrors(() => this.#ouOf(leadId))) !== null) found.add(leadId);
     });
     return found;
@@ -140,12 +141,4 @@ export class StoredLeads {
       addForeign(foreign, payloadOf(document));
     return foreign;
   }
-}
-
-async function inParallel<One>(all: readonly One[], read: (one: One) => Promise<void>): Promise<void> {
-  const left = all.values();
-  const readNext = async () => {
-    for (const one of left) await read(one);
-  };
-  await Promise.all(Array.from({ length: Math.min(readsAtOnce, all.length) }, readNext));
 }
