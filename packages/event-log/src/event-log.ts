@@ -1,4 +1,5 @@
 // The event log of one process: its connections, its codec, and the preparation of topics and schemas.
+import { setImmediate } from 'node:timers/promises';
 import type { RecordDeclaration, ServiceName, TopicName } from '@lead-scoring/contracts';
 import type { Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
@@ -22,9 +23,21 @@ export interface EventLogInternals {
   readonly logger: Logger;
   readonly wire: (topic: TopicName) => string;
   readonly connect: () => KafkaConnection;
+  readonly giveWay: () => Promise<unknown>;
 }
 
 export const internals = Symbol('internals');
+
+export interface EventLogOptions {
+  readonly logger: Logger;
+  /** Record types besides those of contracts, for test services. */
+  readonly declarations?: readonly RecordDeclaration[] | undefined;
+  /**
+   * Awaited after every few milliseconds of reading a history, so that live work comes in between. Default: until the other work of
+   * this thread has had its turn.
+   */
+  readonly giveWay?: (() => Promise<unknown>) | undefined;
+}
 
 export interface EventLog {
   readonly config: EventLogConfig;
@@ -43,13 +56,10 @@ export interface EventLog {
   readonly [internals]: EventLogInternals;
 }
 
-/**
- * Creates the event log of this process without connecting.
- * @param declarations record types besides those of contracts, for test services
- */
+/** Creates the event log of this process without connecting. */
 export function createEventLog(
   config: EventLogConfig,
-  { logger, declarations }: { logger: Logger; declarations?: readonly RecordDeclaration[] | undefined },
+  { logger, declarations, giveWay = () => setImmediate() }: EventLogOptions,
 ): EventLog {
   if (!/^[a-z0-9-]{1,40}$/.test(config.namespace)) {
     throw new EventLogError(
@@ -93,6 +103,7 @@ export function createEventLog(
         connections.add(connection);
         return connection;
       },
+      giveWay,
     },
   };
 }
@@ -100,11 +111,7 @@ export function createEventLog(
 /** Creates the event log of a service from the settings of its process, without connecting. */
 export function eventLogOf(
   configuration: EventLogEnvironment,
-  {
-    service,
-    logger,
-    declarations,
-  }: { service: ServiceName; logger: Logger; declarations?: readonly RecordDeclaration[] },
+  { service, ...options }: EventLogOptions & { service: ServiceName },
 ): EventLog {
   return createEventLog(
     {
@@ -117,7 +124,7 @@ export function eventLogOf(
       skippedRecords: configuration.SKIP_RECORDS,
       access: configuration,
     },
-    { logger, declarations },
+    options,
   );
 }
 

@@ -1,5 +1,4 @@
 // Reads a part of a topic's history beside the live work on it, and decodes only the records that the reader wants.
-import { setImmediate } from 'node:timers/promises';
 import type { TopicName } from '@lead-scoring/contracts';
 import { headerText } from './codec.js';
 import { internals, type EventLog } from './event-log.js';
@@ -38,7 +37,7 @@ export async function* readHistory(
   { wants, maxBytes, signal }: HistoryReadingOptions,
 ): AsyncGenerator<IncomingRecord[], void> {
   if (from >= to) return;
-  const { connect, wire, codec, schemas } = log[internals];
+  const { connect, wire, codec, schemas, giveWay } = log[internals];
   schemas.assertRegistered();
   const connection = connect();
   try {
@@ -58,8 +57,7 @@ export async function* readHistory(
           const decoded = codec.decode(topic, partition, record);
           return 'problem' in decoded ? [] : [decoded];
         });
-        // The live work of the process comes in between.
-        await setImmediate();
+        await giveWay();
       }
     }
   } finally {

@@ -40,9 +40,15 @@ export interface TaskPerformer {
     input: TaskInput<Name>,
     signal: AbortSignal,
   ): Promise<TaskResult<Name>>;
+  /** Does what a job has to do in the caller's thread, so that tasks do not rest for it as for live events. */
+  apart<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 /** Performs tasks in the caller's thread, one at a time. */
 export function performHere(log: () => EventLog): TaskPerformer {
-  return { width: 1, perform: (name, input, signal) => replayTasks[name](input, log(), signal) };
+  return {
+    width: 1,
+    perform: (name, input, signal) => replayTasks[name](input, log(), signal),
+    apart: (work) => work(),
+  };
 }

@@ -3,6 +3,7 @@
 import { availableParallelism, constants } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Component } from '@lead-scoring/service';
+import { watchBusyShare, type BusyShareWatch } from './live-share.js';
 import type { TaskInput, TaskName, TaskPerformer, TaskResult } from './replay-tasks.js';
 
 export type TaskMessage<Name extends TaskName = TaskName> = {
@@ -44,6 +45,7 @@ class ReplayThreads implements TaskPerformer {
   readonly #program: URL;
   readonly #idle = new Set<ReplayThread>();
   readonly #all = new Set<ReplayThread>();
+  readonly #live: BusyShareWatch = watchBusyShare();
 
   constructor({
     program = new URL('./replay-thread.js', import.meta.url),
@@ -69,12 +71,17 @@ class ReplayThreads implements TaskPerformer {
     }
   }
 
+  apart<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#live.apart(work);
+  }
+
   async stop(): Promise<void> {
+    this.#live.stop();
     await Promise.all([...this.#all].map((thread) => thread.end()));
   }
 
   #started(): ReplayThread {
-    const thread = new ReplayThread(this.#program, () => {
+    const thread = new ReplayThread(this.#program, this.#live.share, () => {
       this.#all.delete(thread);
       this.#idle.delete(thread);
     });
@@ -88,14 +95,19 @@ class ReplayThread {
   #settle: ((answer: TaskAnswer) => void) | null = null;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  /** @param onEnd called when the thread takes no more tasks, whatever the reason; maybe twice */
+  /**
+   * @param busyShare that of the thread of live events
+   * @param onEnd called when the thread takes no more tasks, whatever the reason; maybe twice
+   */
   constructor(
     program: URL,
+    busyShare: SharedArrayBuffer,
     private readonly onEnd: () => void,
   ) {
     // Telemetry, which the process loads first, stays with the process.
     const worker = new Worker(program, {
       execArgv: ['--enable-source-maps'],
+      workerData: busyShare,
       resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMiB },
     });
     this.#worker = worker;
