@@ -1,7 +1,9 @@
 // The documents of a rescoring that is to come into force. Those of prepared leads are work between the steps of its job: they can be computed
 // again from the log, and nothing else reads them.
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { nameBasedId, type JsonValue } from '@lead-scoring/contracts';
 import {
+  Binary,
   bytesOf,
   defineCollection,
   deleteFound,
@@ -10,12 +12,10 @@ import {
   keysWithin,
   orderedKey,
   packJson,
-  readUuid,
   unpackJson,
   uuidBytes,
   uuidToBinary,
   withClassifiedErrors,
-  type Binary,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import type { PreparedLead } from './state-model.js';
@@ -35,10 +35,14 @@ export interface PreparedUpTo {
   readonly prepared: number;
 }
 
-export interface PreparedLeadDocument {
-  /** OU, group up to an offset, lead. */
+/** Many leads, because a document for each would cost most of the time of a rescoring. */
+export interface PreparedLeadsDocument {
+  /** OU, group up to an offset, the first of the leads. */
   _id: Binary;
-  packed: string;
+  /** How many they are. */
+  count: number;
+  /** A list of them as compressed JSON: the names of rules and rulesets come again and again. */
+  packed: Binary;
   partition: number;
 }
 
@@ -54,7 +58,7 @@ export interface ActiveEpochDocument {
   partition: number;
 }
 
-export const preparedLeads = defineCollection<PreparedLeadDocument>({
+export const preparedLeads = defineCollection<PreparedLeadsDocument>({
   name: 'rescoring_leads',
   indexes: [],
   isLasting: true,
@@ -71,17 +75,44 @@ function groupId({ job_id, partition, group }: RescoredGroup): string {
 }
 
 function preparedId(of: RescoredGroup, { scoring_end }: Pick<PreparedUpTo, 'scoring_end'>): string {
-  return nameBasedId(groupId(of), String(scoring_end));
+  return nameBasedId(groupId(of), `leads up to ${String(scoring_end)}`);
 }
 
-/** A prepared lead, in the form in which it is stored. */
-export interface PackedLead {
-  readonly lead_id: string;
-  readonly packed: string;
+/** Some prepared leads, in the form in which they are stored. */
+export interface PackedLeads {
+  readonly first: string;
+  readonly count: number;
+  readonly packed: Uint8Array;
 }
 
-export function packedLead(lead: PreparedLead): PackedLead {
-  return { lead_id: lead.lead_id, packed: packJson(lead as unknown as JsonValue) };
+/** A document has at most so many leads, and ends after so many characters. */
+const packedLimits = { leads: 200, characters: 400_000 };
+const documentsPerCall = 8;
+
+export function packedLeads(leads: Iterable<PreparedLead>): PackedLeads[] {
+  const all: PackedLeads[] = [];
+  let first = '';
+  let texts: string[] = [];
+  let characters = 0;
+  const end = () => {
+    if (texts.length > 0)
+      all.push({ first, count: texts.length, packed: zstdCompressSync(`[${texts.join(',')}]`) });
+    texts = [];
+    characters = 0;
+  };
+  for (const lead of leads) {
+    if (texts.length === 0) first = lead.lead_id;
+    const text = packJson(lead as unknown as JsonValue);
+    texts.push(text);
+    characters += text.length;
+    if (texts.length === packedLimits.leads || characters >= packedLimits.characters) end();
+  }
+  end();
+  return all;
+}
+
+export function unpackedLeads(packed: Uint8Array): PreparedLead[] {
+  return unpackJson(zstdDecompressSync(packed).toString()) as unknown as PreparedLead[];
 }
 
 /** Stores the leads of a group up to an offset; the same again changes nothing. */
@@ -89,17 +120,19 @@ export async function storePrepared(
   readModel: ReadModel,
   of: RescoredGroup,
   scoring_end: number,
-  leads: readonly PackedLead[],
+  leads: readonly PackedLeads[],
 ): Promise<PreparedUpTo> {
   const { ou_id, partition } = of;
   const id = preparedId(of, { scoring_end });
-  const documents = leads.map(({ lead_id, packed }): PreparedLeadDocument => ({
-    _id: orderedKey([ou_id, id, lead_id]),
-    packed,
+  const documents = leads.map(({ first, count, packed }): PreparedLeadsDocument => ({
+    _id: orderedKey([ou_id, id, first]),
+    count,
+    packed: new Binary(packed),
     partition,
   }));
-  await insertMissing(readModel.collection(preparedLeads), documents);
-  const upTo = { scoring_end, prepared: documents.length };
+  for (let from = 0; from < documents.length; from += documentsPerCall)
+    await insertMissing(readModel.collection(preparedLeads), documents.slice(from, from + documentsPerCall));
+  const upTo = { scoring_end, prepared: leads.reduce((sum, { count }) => sum + count, 0) };
   const _id = orderedKey([ou_id, groupId(of)]);
   await withClassifiedErrors(() =>
     readModel.collection(preparedGroups).replaceOne({ _id }, { ...upTo, partition }, { upsert: true }),
@@ -118,6 +151,24 @@ export async function findPreparedUpTo(
   return found ? { scoring_end: found.scoring_end, prepared: found.prepared } : null;
 }
 
+/** Whether the leads of a group up to an offset are all there. */
+export async function arePrepared(
+  readModel: ReadModel,
+  of: RescoredGroup,
+  upTo: PreparedUpTo,
+): Promise<boolean> {
+  const found = await withClassifiedErrors(() =>
+    readModel
+      .collection(preparedLeads)
+      .find(
+        { _id: keysWithin([of.ou_id, preparedId(of, upTo)], uuidBytes) },
+        { projection: { _id: 0, count: 1 } },
+      )
+      .toArray(),
+  );
+  return found.reduce((sum, { count }) => sum + count, 0) === upTo.prepared;
+}
+
 /** The leads of a group up to an offset; null: some of them are no longer there. */
 export async function findPrepared(
   readModel: ReadModel,
@@ -130,11 +181,8 @@ export async function findPrepared(
       .find({ _id: keysWithin([of.ou_id, preparedId(of, upTo)], uuidBytes) })
       .toArray(),
   );
-  if (found.length !== upTo.prepared) return null;
-  return found.map(({ _id, packed }) => ({
-    ...(unpackJson(packed) as unknown as PreparedLead),
-    lead_id: readUuid(bytesOf(_id), 2 * uuidBytes),
-  }));
+  const leads = found.flatMap(({ packed }) => unpackedLeads(bytesOf(packed)));
+  return leads.length === upTo.prepared ? leads : null;
 }
 
 export async function deletePrepared(

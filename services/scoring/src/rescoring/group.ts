@@ -3,7 +3,7 @@ import type { records } from '@lead-scoring/contracts';
 import type { EventLog } from '@lead-scoring/event-log';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { readCauses, readDecisions, type HistoryPart } from '../what-if/history.js';
-import { packedLead, type PackedLead } from './documents.js';
+import { packedLeads, type PackedLeads } from './documents.js';
 import { GroupRescoring } from './rescored-model.js';
 import type { Rescored } from './state-model.js';
 
@@ -21,7 +21,7 @@ export interface RescoringGroup {
 export interface RescoredLeads {
   readonly found: records.WhatIfFound;
   /** Packed where they were computed, because packing 20,000 leads takes some tenths of a second; none in a dry run. */
-  readonly prepared: readonly PackedLead[];
+  readonly prepared: readonly PackedLeads[];
 }
 
 export async function rescoreGroup(
@@ -34,5 +34,5 @@ export async function rescoreGroup(
   for await (const decisions of readDecisions(log, history)) group.takeDecisions(decisions);
   for await (const causes of readCauses(log, history)) group.takeCauses(causes);
   group.end();
-  return { found: group.found(), prepared: isPreparing ? Array.from(group.prepared(), packedLead) : [] };
+  return { found: group.found(), prepared: isPreparing ? packedLeads(group.prepared()) : [] };
 }

@@ -7,7 +7,6 @@ import { loadOne } from '../configuration/queries.js';
 import { isOvertaken, overtaken } from '../event-deletions/overtaken.js';
 import {
   besideLog,
-  plannedStep,
   plannedSteps,
   stepsTaken,
   planOf,
@@ -18,12 +17,13 @@ import { joinedJson } from '../what-if/found-model.js';
 import { configurationAt, type StepContext } from '../what-if/replay-group.js';
 import { defaultMaximumTail } from './capability.js';
 import {
+  arePrepared,
   deleteAllPrepared,
   deletePrepared,
   findPrepared,
   findPreparedUpTo,
   isActive,
-  packedLead,
+  packedLeads,
   storePrepared,
   type PreparedUpTo,
   type RescoredGroup,
@@ -47,6 +47,8 @@ type RescoringContext = StepContext & Pick<RescoringDependencies, 'writer' | 'ta
 
 /** Of the cursor of a step that brings a group into force. */
 const activating = 'activate ';
+/** Groups that are brought into force at the same time. */
+const groupsAtOnce = 2;
 /** Milliseconds after which a group that is not in force is asked for again. */
 const askAgainMs = 5_000;
 const lookEveryMs = 50;
@@ -82,7 +84,11 @@ async function begin(
 function takeStep(job: RescoringJob, context: RescoringContext): Promise<JobStep> {
   const { cursor } = job;
   return cursor?.startsWith(activating) === true
-    ? activate(job, plannedStep({ ...job, cursor: cursor.slice(activating.length) }, context.signal), context)
+    ? activate(
+        job,
+        plannedSteps({ ...job, cursor: cursor.slice(activating.length) }, groupsAtOnce, context.signal),
+        context,
+      )
     : compare(job, plannedSteps(job, context.tasks.width, context.signal), context);
 }
 
@@ -120,10 +126,10 @@ function prepare(
   job: RescoringJob,
   planned: PlannedStep,
   { prepared }: RescoredLeads,
-  { scope }: RescoringContext,
+  { scope, tasks }: RescoringContext,
 ): Promise<PreparedUpTo> {
   const { scoring_end } = planned.part.ends;
-  return storePrepared(scope.readModel, groupOf(job, planned), scoring_end, prepared);
+  return tasks.apart(() => storePrepared(scope.readModel, groupOf(job, planned), scoring_end, prepared));
 }
 
 function groupOf(
@@ -133,16 +139,33 @@ function groupOf(
   return { ou_id, job_id, partition, group };
 }
 
-/** Asks until the new scores of a group are in force. */
+/** Brings groups into force: while the database stores what one has decided, another is decided. */
 async function activate(
+  job: RescoringJob,
+  planned: readonly PlannedStep[],
+  context: RescoringContext,
+): Promise<JobStep> {
+  const areActive = await Promise.all(planned.map((step) => bringIntoForce(job, step, context)));
+  if (areActive.includes(false)) return overtaken;
+  const cursor = planned.at(-1)?.cursor ?? null;
+  return {
+    outcome: 'advanced',
+    cursor: cursor === null ? null : `${activating}${cursor}`,
+    done: 0,
+    commands: [],
+  };
+}
+
+/** Asks until the new scores of a group are in force. @returns false when a deletion of events has overtaken the job */
+async function bringIntoForce(
   job: RescoringJob,
   planned: PlannedStep,
   context: RescoringContext,
-): Promise<JobStep> {
+): Promise<boolean> {
   const { readModel } = context.scope;
   const of = groupOf(job, planned);
   while (!(await isActive(readModel, of))) {
-    if (await isOvertaken(readModel, job)) return overtaken;
+    if (await isOvertaken(readModel, job)) return false;
     const upTo = await preparedUpTo(job, planned, context);
     await context.writer.write([activation(job, planned, upTo, context)]);
     const until = Date.now() + askAgainMs;
@@ -151,13 +174,7 @@ async function activate(
   }
   const upTo = await findPreparedUpTo(readModel, of);
   if (upTo) await deletePrepared(readModel, of, upTo);
-  const { cursor } = planned;
-  return {
-    outcome: 'advanced',
-    cursor: cursor === null ? null : `${activating}${cursor}`,
-    done: 0,
-    commands: [],
-  };
+  return true;
 }
 
 function activation(
@@ -188,13 +205,12 @@ async function preparedUpTo(
   const { readModel } = context.scope;
   const of = groupOf(job, planned);
   let known = await findPreparedUpTo(readModel, of);
-  let leads = known && (await findPrepared(readModel, of, known));
-  if (!known || !leads) {
+  if (!known || !(await arePrepared(readModel, of, known)))
     known = await prepare(job, planned, await replayed(job, planned, context), context);
-    leads = await findPrepared(readModel, of, known);
-  }
   const end = await scoringEnd(context.log(), planned.part.partition);
-  if (!leads || end - known.scoring_end <= maximumTail / 4) return known;
+  if (end - known.scoring_end <= maximumTail / 4) return known;
+  const leads = await findPrepared(readModel, of, known);
+  if (!leads) return known;
   const { ou_id, work } = job;
   const configuration = await configurationAt({ ou_id, version: work.configuration_version }, context);
   const group = new PreparedGroup(ou_id, configuration, work, leads);
@@ -203,7 +219,7 @@ async function preparedUpTo(
     const { happenings, decisions } = await readTail(context.log(), planned.part, { from, to });
     group.take(happenings, decisions);
   }
-  const next = await storePrepared(readModel, of, end, Array.from(group.all(), packedLead));
+  const next = await storePrepared(readModel, of, end, packedLeads(group.all()));
   await deletePrepared(readModel, of, known);
   return next;
 }

@@ -140,8 +140,19 @@ export function pointsOfMatches({ counted, count, points }: records.RescoredMatc
   return counted?.points ?? count * points;
 }
 
-/** The parts as a text that is the same for the same points, by whichever versions of the rules. */
-export function textOfParts({ matches, others }: ScoreParts): string {
+/** Whether parts are the same points, by whichever versions of the rules. */
+export function areSameParts(one: ScoreParts, other: ScoreParts): boolean {
+  // A changed rule changes the sums of most leads, and texts cost far more than sums.
+  return sumOfParts(one) === sumOfParts(other) && textOfParts(one) === textOfParts(other);
+}
+
+function sumOfParts({ matches, others }: ScoreParts): number {
+  const sum = matches.reduce((points, match) => points + pointsOfMatches(match), 0);
+  return others.reduce((points, other) => points + other.points, sum);
+}
+
+/** A text that is the same for the same points. */
+function textOfParts({ matches, others }: ScoreParts): string {
   const texts = (parts: readonly object[]) =>
     parts.map((part) => JSON.stringify({ ...part, rule_version: undefined, event_type: undefined })).sort();
   return JSON.stringify([texts(matches), texts(others)]);

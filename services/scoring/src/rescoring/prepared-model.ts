@@ -5,7 +5,7 @@ import type { LeadEvent } from '../scores/messages.js';
 import { alwaysInForce } from '../what-if/draft-model.js';
 import { Track, type Happening } from '../what-if/track-model.js';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { partsOfNewScore, ScorePoints, textOfParts, type ScoreParts } from './points-model.js';
+import { areSameParts, partsOfNewScore, ScorePoints, type ScoreParts } from './points-model.js';
 import {
   isRescoredRule,
   leadOf,
@@ -103,7 +103,7 @@ export class PreparedGroup {
 
   #hasSameParts(leadId: string): boolean {
     if (this.#other.has(leadId)) return false;
-    return textOfParts(this.#partsOf(leadId)) === textOfParts(this.#points.recorded.partsOf(leadId));
+    return areSameParts(this.#partsOf(leadId), this.#points.recorded.partsOf(leadId));
   }
 
   #partsOf(leadId: string): ScoreParts {

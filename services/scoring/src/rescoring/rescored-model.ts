@@ -11,10 +11,10 @@ import { PointTally } from '../what-if/reasons-model.js';
 import { Resets, type PlacedCause, type PlacedDecision } from '../what-if/resets-model.js';
 import { Track } from '../what-if/track-model.js';
 import {
+  areSameParts,
   noParts,
   partsOfNewScore,
   ScorePoints,
-  textOfParts,
   type ScoreParts,
   type SidesOfPoints,
 } from './points-model.js';
@@ -108,8 +108,10 @@ export class GroupRescoring {
     for (const [lead_id, { state, parts }] of this.#settled) {
       const [recorded, replayed] = [this.#recorded.leads.get(lead_id), this.#replayed.leads.get(lead_id)];
       const textOf = (lead: Lead) => textOfState(stateOf(lead, this.rescored), this.rescored, isRescored);
-      const hasSameParts =
-        textOfParts(this.#points?.recorded.partsOf(lead_id) ?? parts) === textOfParts(this.#partsOf(lead_id));
+      const hasSameParts = areSameParts(
+        this.#points?.recorded.partsOf(lead_id) ?? parts,
+        this.#partsOf(lead_id),
+      );
       const isSame =
         hasSameParts &&
         recorded !== undefined &&
