@@ -10,6 +10,7 @@ import { measureAnalytics } from './analytics.js';
 import { measureDecay } from './decay.js';
 import { measureDeletions } from './deletions.js';
 import { measureImports } from './imports.js';
+import { measureJoins } from './joins.js';
 import { startLoadGenerator, type LoadGenerator } from './load/load-generator.js';
 import { describeMachine } from './machine.js';
 import { measureNotifying } from './notifying.js';
@@ -79,6 +80,14 @@ const fullSizes = {
     events: 100_000,
     live: { leads: 5_000, eventsPerSecond: 1_000, warmUpMs: 30_000 },
   },
+  joins: {
+    pastEvents: 50,
+    live: { leads: 5_000, eventsPerSecond: 500 },
+    fewPerSecond: 10,
+    manyPerSecond: 100,
+    forMs: 20_000,
+    segment: { warmUpMs: 3_000, turnMs: 2_000 },
+  },
 };
 
 const quickSizes: typeof fullSizes = {
@@ -115,6 +124,14 @@ const quickSizes: typeof fullSizes = {
   },
   imports: { leads: 500, events: 5_000, largeTimes: 4 },
   deletions: { leads: 500, events: 5_000, live: { leads: 500, eventsPerSecond: 500, warmUpMs: 1_000 } },
+  joins: {
+    pastEvents: 50,
+    live: { leads: 500, eventsPerSecond: 500 },
+    fewPerSecond: 5,
+    manyPerSecond: 20,
+    forMs: 3_000,
+    segment: { warmUpMs: 500, turnMs: 300 },
+  },
 };
 
 /**
@@ -229,6 +246,9 @@ async function measureParts(
   });
   await part('k', 'Deletion of events', async () => {
     results.deletions = await measureDeletions(endpoints, generator, sizes.deletions, rounds, say);
+  });
+  await part('l', 'Visitors who say who they are, and Segment', async () => {
+    results.joins = await measureJoins(endpoints, generator, sizes.joins, rounds, say);
   });
 }
 

@@ -14,6 +14,8 @@ import type { QueryResult } from './queries.js';
 import type { RulesResult } from './rules.js';
 import type { DeletionsResult } from './deletions.js';
 import { deletionsSection } from './deletions-report.js';
+import type { JoinsResult } from './joins.js';
+import { joinsSection } from './joins-report.js';
 import type { ImportsResult } from './imports.js';
 import { importsSection } from './imports-report.js';
 import { rulesSection } from './rules-report.js';
@@ -39,6 +41,7 @@ export interface Results {
   whatIf?: WhatIfResult;
   imports?: ImportsResult;
   deletions?: DeletionsResult;
+  joins?: JoinsResult;
 }
 
 const goals = {
@@ -69,6 +72,7 @@ export function reportOf(results: Results): string {
     ...datedSection(results, results.whatIf ? whatIfSection(results.whatIf) : []),
     ...datedSection(results, results.imports ? importsSection(results.imports) : []),
     ...datedSection(results, results.deletions ? deletionsSection(results.deletions) : []),
+    ...datedSection(results, results.joins ? joinsSection(results.joins) : []),
   ].join('\n');
 }
 

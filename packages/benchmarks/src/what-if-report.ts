@@ -12,7 +12,10 @@ export function whatIfSection(result: WhatIfResult): string[] {
   );
   const memory = Math.max(...contenders.flatMap(({ rounds }) => rounds.map(({ memoryMiB }) => memoryMiB)));
   const rescored = medianOf(rescorings, (round) => round.eventsPerSecond) / ingestedPerSecond;
-  const p99 = medianOf(live, ({ quiet, beside }) => beside.p99 / quiet.p99);
+  const p99 = {
+    whatIfs: medianOf(live, ({ quiet, whatIfs }) => whatIfs.p99 / quiet.p99),
+    rescorings: medianOf(live, ({ quiet, rescorings: beside }) => beside.p99 / quiet.p99),
+  };
   return [
     '## (i) What-ifs and rescorings',
     '',
@@ -37,15 +40,20 @@ export function whatIfSection(result: WhatIfResult): string[] {
       }),
     ),
     '',
-    `Live events at ${whole(liveEventsPerSecond)} a second, with ten probes a second, while nothing else runs, and while one what-if ` +
-      'with an outcome follows another:',
+    `Live events at ${whole(liveEventsPerSecond)} a second, with ten probes a second, while nothing else runs, while one what-if ` +
+      'with an outcome follows another, and while one rescoring of all leads follows another:',
     '',
-    ...liveEventsTable(live, { quiet: 'alone', beside: 'beside what-ifs' }),
+    ...liveEventsTable(live, {
+      quiet: 'alone',
+      whatIfs: 'beside what-ifs',
+      rescorings: 'beside rescorings',
+    }),
     '',
     `Goals: what-ifs at least ${goals.rate} times as fast as ingesting: ${verdict(slowest >= goals.rate)} (${slowest.toFixed(2)}), rescorings ` +
       `${goals.rescoredRate} times: ${verdict(rescored >= goals.rescoredRate)} (${rescored.toFixed(2)}); what-ifs at most ` +
       `${goals.memoryMiB} MB: ${verdict(memory <= goals.memoryMiB)} (${whole(memory)}); p99 of live events at most ${goals.p99} times ` +
-      `that without: ${verdict(p99 <= goals.p99)} (${p99.toFixed(2)}).`,
+      `that without beside what-ifs: ${verdict(p99.whatIfs <= goals.p99)} (${p99.whatIfs.toFixed(2)}), beside rescorings: ` +
+      `${verdict(p99.rescorings <= goals.p99)} (${p99.rescorings.toFixed(2)}).`,
     '',
   ];
 }

@@ -34,8 +34,8 @@ export interface WhatIfResult {
   /** Of rescorings that change the score of nearly every lead. */
   rescorings: WhatIfRound[];
   liveEventsPerSecond: number;
-  /** Of live events from POST to readable, without a what-if and while one runs after another. */
-  live: { quiet: Latencies; beside: Latencies }[];
+  /** Of live events from POST to readable: without a job, and while one what-if or one rescoring runs after another. */
+  live: { quiet: Latencies; whatIfs: Latencies; rescorings: Latencies }[];
 }
 
 const eventsPerRequest = 500;
@@ -78,13 +78,6 @@ export async function measureWhatIf(
       );
       rescorings.push(rescored);
     }
-    const besideLive: WhatIfResult['live'] = [];
-    for (let round = 0; round < rounds; round += 1) {
-      const quiet = await pace(generator, running, live);
-      const beside = await whatIfs.meanwhile(() => pace(generator, running, live));
-      say(`  p99 of live events ${quiet.p99.toFixed(0)} ms, beside what-ifs ${beside.p99.toFixed(0)} ms`);
-      besideLive.push({ quiet, beside });
-    }
     return {
       leads,
       events,
@@ -92,11 +85,34 @@ export async function measureWhatIf(
       contenders: measured,
       rescorings,
       liveEventsPerSecond: live.eventsPerSecond,
-      live: besideLive,
+      live: await measureLive(generator, running, whatIfs, { live, rounds, say }),
     };
   } finally {
     await running.stop();
   }
+}
+
+/** Paces live events alone, beside what-ifs, and beside rescorings. */
+async function measureLive(
+  generator: LoadGenerator,
+  running: RunningRuledSystem,
+  whatIfs: WhatIfs,
+  { live, rounds, say }: Pick<WhatIfSizes, 'live'> & { rounds: number; say: (message: string) => void },
+): Promise<WhatIfResult['live']> {
+  const paced = () => pace(generator, running, live);
+  const measured: WhatIfResult['live'] = [];
+  let weight = 100;
+  for (let round = 0; round < rounds; round += 1) {
+    const quiet = await paced();
+    const besideWhatIfs = await meanwhile(paced, () => whatIfs.measure({ outcome }));
+    const besideRescorings = await meanwhile(paced, () => whatIfs.rescore((weight += 1)));
+    say(
+      `  p99 of live events ${quiet.p99.toFixed(0)} ms, beside what-ifs ${besideWhatIfs.p99.toFixed(0)} ms, ` +
+        `beside rescorings ${besideRescorings.p99.toFixed(0)} ms`,
+    );
+    measured.push({ quiet, whatIfs: besideWhatIfs, rescorings: besideRescorings });
+  }
+  return measured;
 }
 
 class WhatIfs {
@@ -139,14 +155,6 @@ class WhatIfs {
     return { eventsPerSecond: this.events / seconds, memoryMiB };
   }
 
-  /** Lets one what-if follow another until the work is done. */
-  async meanwhile<Result>(work: () => Promise<Result>): Promise<Result> {
-    const working = work();
-    const done = working.then(() => true);
-    while (!(await Promise.race([done, Promise.resolve(false)]))) await this.#completed({ outcome });
-    return working;
-  }
-
   /** @throws Error where not all leads were replayed: the speed of wrong results is worth nothing */
   #check(result: unknown): void {
     const { leads } = (result ?? {}) as { leads?: number };
@@ -160,6 +168,14 @@ class WhatIfs {
     });
     this.#check(await resultOfJob(this.#client, job_id));
   }
+}
+
+/** Lets one job follow another until the work is done. */
+async function meanwhile<Result>(work: () => Promise<Result>, job: () => Promise<unknown>): Promise<Result> {
+  const working = work();
+  const done = working.then(() => true);
+  while (!(await Promise.race([done, Promise.resolve(false)]))) await job();
+  return working;
 }
 
 function pace(

@@ -1,6 +1,6 @@
 // The events that every contender gets, the rules that score them, and the expected scores. The same plan gives the same events in
 // every process: the load generator sends them, and the benchmark computes their totals.
-import { eventTypeKey, type AttributeFilterForm } from '@lead-scoring/contracts';
+import { eventTypeKey, nameBasedId, type AttributeFilterForm } from '@lead-scoring/contracts';
 import { seededRandom } from '@lead-scoring/start/random';
 
 /** The parameters from which all events of a workload are generated. */
@@ -22,6 +22,10 @@ export interface WorkloadPlan {
   eventEveryMs?: number;
   /** The type of every event; absent: the types of the visits, of which three of five are page views. */
   eventType?: string;
+  /** The kind of every alias; absent: email. */
+  aliasKind?: string;
+  /** segment: the bodies are batches of Segment's tracking API; absent: of POST /ingest. */
+  form?: 'segment';
 }
 
 /** The content of an event, without its lead and its time. */
@@ -150,7 +154,7 @@ export type Scoring = 'rules' | 'page-view-rules' | 'fixed-points';
 
 export interface Workload {
   plan: WorkloadPlan;
-  /** Bodies of POST /ingest in the order of the events: JSON arrays, every event of `eventBytes` bytes. */
+  /** Bodies in the order of the events, in the form of the plan: JSON arrays, every event of `eventBytes` bytes; or batches of Segment. */
   bodies(): Buffer[];
   /** The same events as NDJSON, in parts of as many events. */
   lines(): Buffer[];
@@ -187,11 +191,11 @@ export function createWorkload(plan: WorkloadPlan): Workload {
       const texts: string[] = [];
       for (let event = first; event < Math.min(first + plan.eventsPerRequest, plan.events); event += 1)
         texts.push(
-          eventText(
-            aliasOf(leadOf[event] ?? 0),
-            pickFrom(sent, visitOf[event] ?? 0),
-            plan.firstEventAt + event * (plan.eventEveryMs ?? 1),
-          ),
+          textOf(plan, {
+            alias: aliasOf(leadOf[event] ?? 0),
+            visit: pickFrom(sent, visitOf[event] ?? 0),
+            at: plan.firstEventAt + event * (plan.eventEveryMs ?? 1),
+          }),
         );
       all.push(texts);
     }
@@ -200,7 +204,7 @@ export function createWorkload(plan: WorkloadPlan): Workload {
   return {
     plan,
     aliasOf,
-    bodies: () => parts().map((events) => Buffer.from(`[${events.join(',')}]`)),
+    bodies: () => parts().map((events) => bodyOf(plan, events)),
     lines: () => parts().map((events) => Buffer.from(`${events.join('\n')}\n`)),
     expected: (scoring, events = plan.events) => {
       const points = sent.map((visit) => pointsOf(visit, scoring));
@@ -214,6 +218,22 @@ export function createWorkload(plan: WorkloadPlan): Workload {
       return { scores, counts };
     },
   };
+}
+
+/** The text of one event in the form of the plan. */
+function textOf(
+  { form, aliasKind }: WorkloadPlan,
+  { alias, visit, at }: { alias: string; visit: Visit; at: number },
+): string {
+  return form === 'segment' ? messageText(alias, visit, at) : eventText(alias, visit, at, aliasKind);
+}
+
+/** The body of a request in the form of the plan. */
+function bodyOf({ form, firstEventAt }: WorkloadPlan, events: readonly string[]): Buffer {
+  const list = `[${events.join(',')}]`;
+  return Buffer.from(
+    form === 'segment' ? `{"batch":${list},"sentAt":"${new Date(firstEventAt).toISOString()}"}` : list,
+  );
 }
 
 /**
@@ -238,9 +258,9 @@ function pointsOf(visit: Visit, scoring: Scoring): number {
   return points;
 }
 
-function eventText(alias: string, visit: Visit, at: number): string {
+function eventText(alias: string, visit: Visit, at: number, aliasKind = 'email'): string {
   const text =
-    `{"alias_kind":"email","alias":"${alias}","event_type":"${visit.event_type}",` +
+    `{"alias_kind":"${aliasKind}","alias":"${alias}","event_type":"${visit.event_type}",` +
     `"timestamp":"${new Date(at).toISOString()}","metadata":{"path":"${visit.path}","country":"${visit.country}",` +
     `"minutes":${visit.minutes},` +
     // The company that a form submits becomes a field of the lead, by which reads search.
@@ -249,6 +269,24 @@ function eventText(alias: string, visit: Visit, at: number): string {
   const end = '"}}';
   return `${text.padEnd(eventBytes - end.length, 'browser ')}${end}`;
 }
+
+/** The event as a client of Segment's tracking API sends it, with an id of its own and what such a client says of itself. */
+function messageText(userId: string, { event_type, ...properties }: Visit, at: number): string {
+  const timestamp = new Date(at).toISOString();
+  return JSON.stringify({
+    type: 'track',
+    messageId: `node-next-${at}-${nameBasedId(messageNamespace, `${userId} ${at}`)}`,
+    userId,
+    event: event_type,
+    properties,
+    context: { library: { name: '@segment/analytics-node', version: '2.3.0' } },
+    integrations: {},
+    timestamp,
+    originalTimestamp: timestamp,
+  });
+}
+
+const messageNamespace = '6ba7b811-9dad-11d1-80b4-00c04fd430c8';
 
 /** The company of an alias; 1,000 leads share one. */
 export function companyOf(alias: string): string {

@@ -12,6 +12,7 @@ import {
   type RunningScoringContender,
   type ScoringContender,
 } from './contender.js';
+import type { Target } from '../load/connection.js';
 import { cpuSecondsOf, memoryMiBOf } from './process-costs.js';
 
 /** A built checkout of an earlier commit, whose system runs as a contender of this one's. */
@@ -40,6 +41,24 @@ export function gatewayAlone(checkout?: EarlierCheckout): Contender {
     name: nameFrom('gateway, nothing consuming', checkout),
     start: async (endpoints) =>
       running(await startTestSystem({ endpoints, instances: only('gateway'), ...checkout })),
+  };
+}
+
+/** The same, with a write key for Segment's tracking API. */
+export async function startGatewayWithSegment(
+  endpoints: PlatformEndpoints,
+): Promise<RunningContender & { segment: Target }> {
+  const system = await startTestSystem({ endpoints, instances: only('gateway') });
+  let key = '';
+  await configure(system, async (client) => {
+    const { client_id, client_secret } = await client.call('createServiceAccount', {
+      body: { name: 'Segment', scopes: ['ingest'], ou_ids: [system.ouId] },
+    });
+    key = Buffer.from(`${client_id}.${client_secret}:`).toString('base64');
+  });
+  return {
+    ...running(system),
+    segment: { baseUrl: system.url, headers: { authorization: `Basic ${key}` } },
   };
 }
 

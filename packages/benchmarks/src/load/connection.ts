@@ -61,6 +61,19 @@ export function expectSuccess(request: string, answer: Answer): string {
   return answer.text;
 }
 
+/**
+ * Sends a batch to Segment's tracking API, which takes all of it or answers with an error.
+ * @param messages how many it has
+ */
+export async function postBatch(
+  connections: Connections,
+  body: Buffer,
+  messages: number,
+): Promise<{ accepted: number }> {
+  expectSuccess('POST /v1/batch', await connections.send('POST', '/v1/batch', body));
+  return { accepted: messages };
+}
+
 /** Sends a body to POST /ingest. */
 export async function postEvents(
   connections: Connections,

@@ -28,6 +28,8 @@ interface AcceptedEvents {
   mark: Position;
   /** The alias of one of the leads. */
   alias: string;
+  /** Its kind; absent: email. */
+  aliasKind?: string | undefined;
   /** How many events this contender has accepted since it was started; 0 where the mark alone decides. */
   acceptedSinceStart: number;
 }
@@ -76,9 +78,9 @@ export function openReader(by: ReadableBy): Reader {
 function positionReader(target: Target, ouId: string): Reader {
   const connections = openConnections(target, 64);
   return {
-    untilReadable: async ({ mark, alias }, timeoutMs) => {
+    untilReadable: async ({ mark, alias, aliasKind = 'email' }, timeoutMs) => {
       const deadline = Date.now() + timeoutMs;
-      const path = `/score/${leadIdOf(ouId, 'email', alias)}?min_position=${encodePosition(mark)}`;
+      const path = `/score/${leadIdOf(ouId, aliasKind, alias)}?min_position=${encodePosition(mark)}`;
       for (;;) {
         const answer = await connections.send('GET', path);
         if (answer.status === 200) return performance.now();

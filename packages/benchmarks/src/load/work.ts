@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { Position } from '@lead-scoring/contracts';
 import { latenciesOf } from '../statistics.js';
 import { createWorkload, type Workload, type WorkloadPlan } from '../workload.js';
-import { expectSuccess, openConnections, postEvents } from './connection.js';
+import { expectSuccess, openConnections, postBatch, postEvents } from './connection.js';
 import { startCpuMeter } from './cpu-meter.js';
 import { pace } from './paced-load.js';
 import { upload } from './import-load.js';
@@ -41,6 +41,10 @@ export function perform(work: Work, prepared: PreparedPlans): Promise<ResultOf[W
 async function flood(work: Flood, prepared: PreparedPlans): Promise<FloodResult> {
   const { workload, bodies } = prepared(work.plan);
   const connections = openConnections(work.target, work.connections);
+  const post = (body: Buffer): Promise<{ accepted: number; position?: string }> =>
+    work.plan.form === 'segment'
+      ? postBatch(connections, body, work.plan.eventsPerRequest)
+      : postEvents(connections, body);
   const reader = work.readable && openReader(work.readable.by);
   const latencies: number[] = [];
   const marks: Position[] = [];
@@ -56,10 +60,10 @@ async function flood(work: Flood, prepared: PreparedPlans): Promise<FloodResult>
       if (!body) throw new RangeError('the plan holds no events');
       next += 1;
       const sentAt = performance.now();
-      const answer = await postEvents(connections, body);
+      const answer = await post(body);
       latencies.push(performance.now() - sentAt);
       events += answer.accepted;
-      if (reader) marks.push(markOf(answer));
+      if (answer.position !== undefined) marks.push(markOf({ position: answer.position }));
     }
   };
   try {
@@ -71,7 +75,12 @@ async function flood(work: Flood, prepared: PreparedPlans): Promise<FloodResult>
     if (reader && work.readable) {
       const acceptedSinceStart = work.readable.acceptedBefore + events;
       await reader.untilReadable(
-        { mark: joinMarks(marks), alias: workload.aliasOf(0), acceptedSinceStart },
+        {
+          mark: joinMarks(marks),
+          alias: workload.aliasOf(0),
+          aliasKind: work.plan.aliasKind,
+          acceptedSinceStart,
+        },
         work.readable.timeoutMs,
       );
       readableMs = performance.now() - startedAt;
