@@ -20,7 +20,8 @@ import { ouId, receivedAt, serviceOptions } from './testing/builders.js';
 import { Model } from './testing/model.js';
 
 // Fewer types are listed than there are.
-const service = ingestService({ ...serviceOptions, listedTypes: 1 });
+const options = { ...serviceOptions, listedTypes: 1 };
+const service = ingestService(options);
 
 /** Offsets far apart, so that the documents are of several blocks of the log. */
 const offsetOf = (index: number) => index * 300;
@@ -109,7 +110,9 @@ test('any division of the log into batches, killed at any write, gives the same 
       fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 5, maxLength: 5 }),
       fc.array(anyStep(12, 12), { minLength: 3, maxLength: 10 }),
       fc.tuple(fc.nat(40), fc.nat(40), fc.nat(40)),
-      async (actions, sizes, steps, places) => {
+      // Of the records of deleted leads: all are in memory, none, or some.
+      fc.constantFrom(undefined, 0, 500),
+      async (actions, sizes, steps, places, deletedBytes) => {
         // One partition decides all, in batches.
         const model = new Model(1, 2);
         const [partition] = model.partitions;
@@ -121,14 +124,15 @@ test('any division of the log into batches, killed at any write, gives the same 
         });
         model.drain();
         const log = withDeletion(partition.log, places).map(recorded);
-        const folded = (cut: FoldStep[]) =>
+        const folded = (cut: FoldStep[], by = service) =>
           foldedInSteps({
             collections: service.collections,
             log,
             steps: cut,
-            open: (readModel) => openServicePartition(service, readModel, 0),
+            open: (readModel) => openServicePartition(by, readModel, 0),
           });
-        expect(await folded(steps)).toEqual(await folded(oneByOne(log)));
+        const bounded = ingestService({ ...options, ...(deletedBytes !== undefined && { deletedBytes }) });
+        expect(await folded(steps, bounded)).toEqual(await folded(oneByOne(log)));
       },
     ),
     { numRuns: 10 },

@@ -19,6 +19,8 @@ export interface IngestOptions {
   knownAliases?: CacheLimits;
   /** The most event types of an OU that lists show from one partition; default: as the API says. */
   listedTypes?: number;
+  /** Of records of deleted leads that are in memory at a time; default 8 MB. */
+  deletedBytes?: number;
   jobs: IngestJobsDependencies;
 }
 
@@ -28,11 +30,12 @@ export function ingestService({
   aliasShare = Infinity,
   knownAliases,
   listedTypes = listedOfPartition,
+  deletedBytes,
   jobs,
 }: IngestOptions) {
   const aliases = aliasesProjection(knownAliases);
   const capabilities = [
-    eventStore(listedTypes),
+    eventStore({ listedTypes, deletedBytes }),
     aliases,
     repeats,
     intake({ aliases, aliasShare }),

@@ -23,6 +23,7 @@ const chunkEvent = z.strictObject({
   event_type: eventTypeName,
   timestamp: time,
   metadata: metadataObject.optional(),
+  batch_id: id.optional().describe("The event's own batch, where the command joins several."),
   forwarded_by: forwardedBy,
   returned: z
     .boolean()
@@ -52,7 +53,8 @@ export const ingestEvents = defineRecord({
   type: 'IngestEvents',
   topic: 'ingest.commands',
   key: 'lead_id',
-  description: 'Take these events. They are of leads of one partition and came in one request.',
+  description:
+    'Take these events. They are of leads of one partition and came in one request, or are a part of the past of a visitor.',
   mayWait: true,
   schema: takenEvents,
 });

@@ -17,8 +17,14 @@ import { RecordStore } from './record-store.js';
 import { createRecurringValues } from './recurring-values.js';
 import { sectionsOf, type Section } from './sections.js';
 
-/** @param listedTypes the most event types of an OU that lists show from one partition */
-export function eventStore(listedTypes: number) {
+export interface EventStoreOptions {
+  /** The most event types of an OU that lists show from one partition. */
+  readonly listedTypes: number;
+  /** Of records of deleted leads that are in memory at a time; default 8 MB. */
+  readonly deletedBytes?: number | undefined;
+}
+
+export function eventStore(options: EventStoreOptions) {
   return projection({
     name: 'event-store',
     events: {
@@ -40,7 +46,7 @@ export function eventStore(listedTypes: number) {
       deletions,
       deletedTypes,
     ],
-    open: (scope) => new EventStore(scope, listedTypes),
+    open: (scope) => new EventStore(scope, options),
   });
 }
 
@@ -49,7 +55,7 @@ class EventStore implements OpenCapability {
   readonly #deletions: LeadDeletions;
   readonly #typeDeletions: TypeDeletions;
 
-  constructor({ readModel, partition }: PartitionScope, listedTypes: number) {
+  constructor({ readModel, partition }: PartitionScope, { listedTypes, deletedBytes }: EventStoreOptions) {
     const values = createRecurringValues();
     const folds = {
       records: new RecordStore(readModel, partition, values),
@@ -62,7 +68,11 @@ class EventStore implements OpenCapability {
     );
     this.#typeDeletions = typeDeletions;
     this.#folds = { ...folds, deletedTypes: (ouId) => typeDeletions.marksOf(ouId) };
-    this.#deletions = new LeadDeletions(readModel, partition, this.#folds, values);
+    this.#deletions = new LeadDeletions(readModel, partition, {
+      folds: this.#folds,
+      values,
+      bytesInMemory: deletedBytes,
+    });
   }
 
   async fold(folded: readonly FoldedRecord[]): Promise<void> {

@@ -1,4 +1,5 @@
 // Removes the events of deleted leads from all documents into which they were folded.
+import pLimit from 'p-limit';
 import {
   createGuardedWriter,
   withClassifiedErrors,
@@ -27,16 +28,40 @@ export interface EventFolds {
 /** What a deleted lead's events have added to the statistics of types and to the counts by time. */
 type DeletedCounts = DeletedShares & CountedRecord;
 
+interface LeadWithCounts {
+  readonly leadId: string;
+  /** That of its deletion. */
+  readonly offset: number;
+  readonly counts: DeletedCounts;
+  /** Its records; null where they are too many to be kept. */
+  readonly recorded: readonly RecordedEvents[] | null;
+}
+
+/** Leads that a process reads at the same time. */
+const reads = pLimit(8);
+const usualBytesInMemory = 8 * 1024 * 1024;
+
 export class LeadDeletions {
   readonly #stored;
   readonly #writer: GuardedWriter;
 
+  private readonly folds: EventFolds;
+  private readonly values: RecurringValues;
+  /** Of records of deleted leads that are in memory at a time. */
+  private readonly bytesInMemory: number;
+
   constructor(
     readModel: ReadModel,
     private readonly partition: number,
-    private readonly folds: EventFolds,
-    private readonly values: RecurringValues,
+    {
+      folds,
+      values,
+      bytesInMemory = usualBytesInMemory,
+    }: { folds: EventFolds; values: RecurringValues; bytesInMemory?: number | undefined },
   ) {
+    this.folds = folds;
+    this.values = values;
+    this.bytesInMemory = bytesInMemory;
     this.#stored = readModel.collection(deletions);
     this.#writer = createGuardedWriter(readModel);
   }
@@ -47,49 +72,87 @@ export class LeadDeletions {
    * @param ingested the events of the same section, just before the deletions
    */
   async fold(deleted: readonly DeletedLead[], ingested: readonly FoldedEvents[]): Promise<void> {
-    const ingestedOf = (leadId: string) => ingested.filter(({ payload }) => payload.lead_id === leadId);
-    const { records, time, statistics, periods } = this.folds;
-    const subtracted: DeletedCounts[] = [];
-    for (const first of firstOfEach(deleted))
-      subtracted.push(await this.#countsOf(first, ingestedOf(first.payload.lead_id)));
-    await Promise.all([statistics.subtract(subtracted), periods.subtract(subtracted)]);
-    for (const { payload, offset } of deleted) {
-      const { lead_id } = payload;
-      await time.remove(ingestedOf(lead_id), offset);
-      await records.delete(lead_id, offset, (recorded) => time.remove(recorded, offset));
-    }
+    const { statistics, periods } = this.folds;
+    const ingestedOf = ofLeads(ingested);
+    const room = { bytes: this.bytesInMemory };
+    const leads = await reads.map([...firstOfEach(deleted)], (first) =>
+      this.#leadOf(first, ingestedOf(first.payload.lead_id), room),
+    );
+    const counts = leads.map((lead) => lead.counts);
+    await Promise.all([statistics.subtract(counts), periods.subtract(counts)]);
+    await this.#remove(leads, ingestedOf);
     await this.#writer.write(
       this.#stored,
       deleted.map(({ payload, offset }) => deletionDocument(payload, { partition: this.partition, offset })),
     );
   }
 
+  /** Removes the leads from the order of time and their records, in the order of the deletions, many leads at once where these are small. */
+  async #remove(
+    leads: readonly LeadWithCounts[],
+    ingestedOf: (leadId: string) => readonly RecordedEvents[],
+  ): Promise<void> {
+    const { records, time } = this.folds;
+    let small: { recorded: readonly RecordedEvents[]; offset: number }[] = [];
+    const removeSmall = async () => {
+      await time.remove(small);
+      await records.deleteThese(small.flatMap(({ recorded }) => recorded));
+      small = [];
+    };
+    for (const { leadId, offset, recorded } of leads)
+      if (recorded) small.push({ recorded, offset });
+      else {
+        await removeSmall();
+        await time.remove([{ recorded: ingestedOf(leadId), offset }]);
+        await records.delete(leadId, offset, (some) => time.remove([{ recorded: some, offset }]));
+      }
+    await removeSmall();
+  }
+
   /** What a deleted lead's events have added, including the events just before the deletion. */
-  async #countsOf(
+  async #leadOf(
     { payload: { ou_id, lead_id }, offset: end }: DeletedLead,
     justIngested: readonly FoldedEvents[],
-  ): Promise<DeletedCounts> {
+    room: { bytes: number },
+  ): Promise<LeadWithCounts> {
     const shares = new LeadShares(ou_id, this.values);
     const quarters = new CountedQuarters(ou_id, this.values);
     // Events of a deleted type were taken away with the type.
     const deleted = await this.folds.deletedTypes(ou_id);
-    const add = ({ payload, offset }: RecordedEvents) => {
+    let recorded: RecordedEvents[] | null = [];
+    const add = (one: RecordedEvents, bytes: number) => {
+      const { payload, offset } = one;
       const left = deleted.visibleIn(payload, { partition: this.partition, offset });
       const counted = { ...payload, events: left.map(({ event }) => event) };
       shares.add(counted);
       quarters.add(counted);
+      room.bytes -= bytes;
+      if (room.bytes >= 0) recorded?.push(one);
+      else recorded = null;
     };
     const added = new Set<number>();
-    for (const recorded of justIngested) {
-      add(recorded);
-      added.add(recorded.offset);
+    for (const one of justIngested) {
+      add(one, one.json.length);
+      added.add(one.offset);
     }
     await withClassifiedErrors(async () => {
-      for await (const recorded of this.folds.records.before(lead_id, end))
-        if (!added.has(recorded.offset)) add(recorded);
+      for await (const { bytes, ...one } of this.folds.records.before(lead_id, end))
+        if (!added.has(one.offset)) add(one, bytes);
     });
-    return { ...shares.shares(end), quarters: quarters.counted() };
+    const counts = { ...shares.shares(end), quarters: quarters.counted() };
+    return { leadId: lead_id, offset: end, counts, recorded };
   }
+}
+
+/** The records of each lead. */
+function ofLeads(ingested: readonly FoldedEvents[]): (leadId: string) => readonly FoldedEvents[] {
+  const byLead = new Map<string, FoldedEvents[]>();
+  for (const one of ingested) {
+    const known = byLead.get(one.payload.lead_id);
+    if (known) known.push(one);
+    else byLead.set(one.payload.lead_id, [one]);
+  }
+  return (leadId) => byLead.get(leadId) ?? [];
 }
 
 /** The first deletion of each lead: after it, a later one of the same batch has nothing to remove. */

@@ -19,6 +19,14 @@ interface OpenSecond {
   isStored: boolean;
 }
 
+/** Events of a deleted lead. */
+export interface LeadRemoval {
+  /** Records of the lead. */
+  readonly recorded: readonly Omit<FoldedEvents, 'json'>[];
+  /** That of the deletion. */
+  readonly offset: number;
+}
+
 export class OrderOfTime {
   readonly #stored;
   readonly #writer: GuardedWriter;
@@ -62,21 +70,30 @@ export class OrderOfTime {
   }
 
   /**
-   * Removes events of a deleted lead; their records stay.
-   * @param recorded records of this lead
-   * @param offset the offset of the deletion
+   * Removes events of deleted leads; their records stay.
+   * @param removals in the order of the deletions
    */
-  async remove(recorded: readonly Omit<FoldedEvents, 'json'>[], offset: number): Promise<void> {
-    const [first] = recorded;
-    if (!first) return;
-    const leadBytes = leadBytesOf(recordId(first.payload.lead_id, first.offset));
-    const places = this.#placesOf(recorded);
-    const begun = new Map([...this.#open].filter(([id]) => places.has(id)));
-    for (const id of begun.keys()) places.delete(id);
-    const changed = [...begun, ...(await this.#load(places))].flatMap(([, at]) =>
-      at.fold.removeLead(leadBytes, offset) ? [at] : [],
-    );
-    await this.#write(new Set(changed));
+  async remove(removals: readonly LeadRemoval[]): Promise<void> {
+    const placesOfEach = removals.map(({ recorded }) => this.#placesOf(recorded));
+    const seconds = new Map<string, OpenSecond>();
+    const unknown = new Map<string, SecondPlace>();
+    for (const places of placesOfEach)
+      for (const [id, place] of places) {
+        const begun = this.#open.get(id);
+        if (begun) seconds.set(id, begun);
+        else unknown.set(id, place);
+      }
+    for (const [id, at] of await this.#load(unknown)) seconds.set(id, at);
+    const changed = new Set<OpenSecond>();
+    removals.forEach(({ recorded: [first], offset }, index) => {
+      if (!first) return;
+      const leadBytes = leadBytesOf(recordId(first.payload.lead_id, first.offset));
+      for (const id of placesOfEach[index]?.keys() ?? []) {
+        const at = seconds.get(id);
+        if (at?.fold.removeLead(leadBytes, offset)) changed.add(at);
+      }
+    });
+    await this.#write(changed);
   }
 
   /**

@@ -101,10 +101,18 @@ export class RecordStore {
     return storedJson(Buffer.from(JSON.stringify({ ...payload, events })));
   }
 
-  /** The records of a lead before an offset. */
-  async *before(leadId: string, end: number): AsyncGenerator<RecordedEvents> {
+  /** The records of a lead before an offset, each with its stored size. */
+  async *before(leadId: string, end: number): AsyncGenerator<RecordedEvents & { bytes: number }> {
     for await (const document of this.#records.find({ _id: recordIdsBefore(leadId, end) }))
-      yield recordedIn(document);
+      yield { ...recordedIn(document), bytes: document.json.length() };
+  }
+
+  /** Deletes these records. */
+  async deleteThese(recorded: readonly RecordedEvents[]): Promise<void> {
+    await deleteByIds(
+      this.#records,
+      recorded.map(({ payload, offset }) => recordId(payload.lead_id, offset)),
+    );
   }
 
   /**

@@ -78,11 +78,12 @@ class IntakeBatch {
     this.#deletions = new BatchDeletions(storedLeads, this.#aliases, this.#output);
   }
 
-  ingest(command: records.IngestEvents): void {
+  ingest(whole: records.IngestEvents): void {
     const forwarded = new Map<string, records.ChunkEvent[]>();
-    for (const sent of command.events) {
-      const event = this.#taken(sent, command);
+    for (const sent of whole.events) {
+      const event = this.#taken(sent, whole);
       if (!event) continue;
+      const command = event.batch_id === undefined ? whole : { ...whole, batch_id: event.batch_id };
       // Checked before forwarding, because the event may have been stored here before the lead was redirected.
       const key = repeatKeyOf(event);
       if (key !== null && this.#repeats.isRepeat(key)) {
@@ -106,7 +107,7 @@ class IntakeBatch {
       if (key !== null) this.#repeats.keep(key, event, command);
       this.#output.keep(event, command);
     }
-    for (const [leadId, events] of forwarded) this.#forward(leadId, events, command);
+    for (const [leadId, events] of forwarded) this.#forward(leadId, events, whole);
   }
 
   /** An event that comes by a link belongs to a lead that has been deleted since, where it has not claimed the alias: then it is gone, too. */
@@ -151,7 +152,7 @@ class IntakeBatch {
     // Before there was a rule that known aliases come first, a visitor's lead may have been that of another person.
     const isPerson = from === 0 && page.records.some(({ aliases }) => !aliases.every(isAnonymous));
     if (!isPerson) {
-      for (const record of page.records) this.#send(lead_id, pastOf(record, command));
+      for (const past of pastOf(page.records, command)) this.#send(lead_id, past);
       if (page.next !== null) {
         this.#continueJoining({ ...command, from: page.next });
         return;
@@ -203,28 +204,46 @@ class IntakeBatch {
   }
 }
 
-/** A record of a visitor's past as events of the lead that it joins. They fire no trigger: what they could fire, they have fired. */
-function pastOf(
-  { batch_id, source, aliases, events }: records.EventsIngested,
-  { ou_id, alias_lead_id, lead_id, linked_at }: records.JoinLead,
-): records.IngestEvents {
+/**
+ * Records of a visitor's past as events of the lead that it joins, in few commands, because each costs much more than an event in it. They
+ * fire no trigger: what they could fire, they have fired.
+ */
+function* pastOf(
+  recorded: readonly records.EventsIngested[],
+  join: records.JoinLead,
+): Generator<records.IngestEvents> {
+  for (let from = 0; from < recorded.length;) {
+    const source = recorded[from]?.source ?? 'ingest';
+    const other = recorded.findIndex((record, index) => index > from && record.source !== source);
+    const end = other === -1 ? recorded.length : other;
+    const events = recorded.slice(from, end).flatMap((record) => pastEventsOf(record, join));
+    for (const part of inParts(events)) {
+      const batch_id = part[0]?.batch_id;
+      if (batch_id !== undefined)
+        yield {
+          ...{ ou_id: join.ou_id, batch_id, source, fire_triggers: false, received_at: join.linked_at },
+          events: part,
+        };
+    }
+    from = end;
+  }
+}
+
+function pastEventsOf(
+  { batch_id: batchOfAll, aliases, events }: records.EventsIngested,
+  { lead_id, alias_lead_id }: records.JoinLead,
+): records.ChunkEvent[] {
   const named = aliases.slice(0, 1);
-  return {
-    ou_id,
+  return events.map(({ id, event_id, event_type, timestamp, metadata, batch_id = batchOfAll }) => ({
+    id,
+    ...(event_id !== undefined && { event_id }),
+    ...(isNameBasedId(id) && { may_repeat: true }),
+    lead_id,
+    aliases: named,
+    event_type,
+    timestamp,
+    ...(metadata && { metadata }),
     batch_id,
-    source,
-    fire_triggers: false,
-    received_at: linked_at,
-    events: events.map(({ id, event_id, event_type, timestamp, metadata }) => ({
-      id,
-      ...(event_id !== undefined && { event_id }),
-      ...(isNameBasedId(id) && { may_repeat: true }),
-      lead_id,
-      aliases: named,
-      event_type,
-      timestamp,
-      ...(metadata && { metadata }),
-      linked_by: alias_lead_id,
-    })),
-  };
+    linked_by: alias_lead_id,
+  }));
 }

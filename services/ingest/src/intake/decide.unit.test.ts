@@ -755,6 +755,47 @@ describe('the past of a visitor who says who they are', () => {
       expect(records.leadDeleted.schema.safeParse(payload).error).toBeUndefined();
   });
 
+  test('many records of a past are few commands, and each event keeps its batch', () => {
+    const batches = ['1', '2', '3'].map((digit) => digit.repeat(8) + '-9999-4999-8999-999999999999');
+    const recorded = batches.flatMap((batch_id) =>
+      ingestedIn(decide([ingest([{ aliases: ['cookie:x'] }], { batch_id })])),
+    );
+    const { commands } = join(page({ records: recorded }));
+    const [past] = commands;
+    expect(commands).toHaveLength(2);
+    if (past?.command.type !== 'IngestEvents') throw new Error('the past is sent');
+    expect(past.command.payload.events.map(({ batch_id }) => batch_id)).toEqual(batches);
+    const [kept] = ingestedIn(decide([past.command], state([], [['a', 'cookie:x']])));
+    expect(kept?.events.map(({ batch_id = kept.batch_id }) => batch_id)).toEqual(batches);
+  });
+
+  test('visitors who join persons in one batch end after its events, and an event that a visitor gets back after that is of a new lead', () => {
+    const returned = ingest([{ aliases: ['cookie:x'], event_type: 'Returned' }]);
+    const [event] = returned.payload.events;
+    if (!event) throw new Error('there is an event');
+    const decision = decideIntake(
+      [
+        { type: 'JoinLead', payload: joining },
+        ingest([{ aliases: ['b'] }]),
+        { ...returned, payload: { ...returned.payload, events: [{ ...event, returned: true }] } },
+        ingest([{ aliases: ['b'] }]),
+      ],
+      { ...linked(), visitors: new Set() },
+      new Map(),
+      new Map(),
+      Infinity,
+      new Map([[historyKey(joining), page()]]),
+    );
+    expect(
+      decision.events.map(({ type, payload }) => [type, 'lead_id' in payload && payload.lead_id]),
+    ).toEqual([
+      ['EventsIngested', leadOf('b')],
+      ['LeadDeleted', leadOf('cookie:x')],
+      ['EventsIngested', leadOf('cookie:x')],
+      ['EventsIngested', leadOf('b')],
+    ]);
+  });
+
   test('a visitor without a past ends nothing', () => {
     const decision = join(page({ records: [], exists: false }));
     expect(decision.events).toEqual([]);

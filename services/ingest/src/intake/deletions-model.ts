@@ -87,8 +87,7 @@ export class BatchDeletions {
   /** Ends a lead whose events have all been sent to the lead that it joins. Its links stay: its id names that lead from now on. */
   join({ ou_id, alias_lead_id, lead_id, linked_at }: records.JoinLead): void {
     const deletion_id = nameBasedId(ou_id, `join:${alias_lead_id}:${lead_id}:${linked_at}`);
-    this.output.endSection();
-    this.output.recordBetween({
+    this.output.join({
       type: 'LeadDeleted',
       payload: { ou_id, lead_id: alias_lead_id, deletion_id, deleted_at: linked_at, joined_to: lead_id },
     });

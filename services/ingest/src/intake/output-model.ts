@@ -12,10 +12,19 @@ export class BatchOutput {
   #groups = new EventGroups();
   /** The events of this section that follow its records of ingested events. */
   #others: IntakeEvent[] = [];
+  /** The ends of visitors who have joined persons in this section, by visitor; they come last. */
+  readonly #joined = new Map<string, IntakeEvent>();
 
   /** Adds an event to the records of this section. */
   keep(event: records.ChunkEvent, command: records.IngestEvents): void {
+    // What comes after the end of a lead is of a new one.
+    if (this.#joined.has(event.lead_id)) this.endSection();
     this.#groups.add(event, command);
+  }
+
+  /** Ends a visitor of whom this section has no events. Many end together, because each division costs a fold of its own. */
+  join(event: IntakeEvent & { type: 'LeadDeleted' }): void {
+    this.#joined.set(event.payload.lead_id, event);
   }
 
   record(event: IntakeEvent): void {
@@ -25,8 +34,10 @@ export class BatchOutput {
   endSection(): void {
     for (const event of this.#groups.records()) this.#ended.push(event);
     for (const event of this.#others) this.#ended.push(event);
+    for (const event of this.#joined.values()) this.#ended.push(event);
     this.#groups = new EventGroups();
     this.#others = [];
+    this.#joined.clear();
   }
 
   /** Adds an event between two sections. */

@@ -9,6 +9,7 @@ import {
 import type { records } from '@lead-scoring/contracts';
 import pLimit from 'p-limit';
 import { claimIdsOf, claims } from '../aliases/documents.js';
+import type { DeletedTypes } from '../event-deletions/deleted-types-model.js';
 import { readDeletedTypes } from '../event-deletions/documents.js';
 import { deletions, eventRecords, knownEvents, payloadOf } from '../events/documents.js';
 import { knownEventId, readRecordOffset, recordIdsFrom, recordIdsOf } from '../events/keys.js';
@@ -78,9 +79,12 @@ export class StoredLeads {
   async historiesOf(places: readonly HistoryPlace[]): Promise<HistoryPages> {
     const pages = new Map<string, HistoryPage>();
     let bytes = 0;
+    const deleted = new Map<string, DeletedTypes>();
+    for (const ouId of new Set(places.map(({ ou_id }) => ou_id)))
+      deleted.set(ouId, await readDeletedTypes(this.readModel, ouId));
     await lookUp.map(places, async (place) => {
       if (bytes >= bytesOfBatch) return;
-      const { page, size } = await this.#pageOf(place);
+      const { page, size } = await this.#pageOf(place, deleted.get(place.ou_id));
       pages.set(historyKey(place), page);
       bytes += size;
     });
@@ -96,8 +100,10 @@ export class StoredLeads {
     return found;
   }
 
-  async #pageOf({ ou_id, alias_lead_id, from }: HistoryPlace): Promise<{ page: HistoryPage; size: number }> {
-    const deleted = await readDeletedTypes(this.readModel, ou_id);
+  async #pageOf(
+    { alias_lead_id, from }: HistoryPlace,
+    deleted: DeletedTypes | undefined,
+  ): Promise<{ page: HistoryPage; size: number }> {
     const found: records.EventsIngested[] = [];
     let size = 0;
     let count = 0;
@@ -115,8 +121,9 @@ export class StoredLeads {
         count += 1;
         size += document.json.length();
         const payload = payloadOf(document);
-        const events = deleted.visibleIn(payload, { partition: document.partition, offset });
-        if (events.length > 0) found.push({ ...payload, events: events.map(({ event }) => event) });
+        const visible = deleted?.visibleIn(payload, { partition: document.partition, offset });
+        const events = visible ? visible.map(({ event }) => event) : payload.events;
+        if (events.length > 0) found.push({ ...payload, events });
       }
     });
     return { page: { records: found, exists: from > 0 || count > 0, next }, size };
