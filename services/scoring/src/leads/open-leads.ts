@@ -1,4 +1,5 @@
 // The leads of a partition: folded in memory from decisions, and written behind the next batch.
+import pLimit from 'p-limit';
 import type { OpenCapability } from '@lead-scoring/capability';
 import { leadIdOf, records } from '@lead-scoring/contracts';
 import { isRecord, type FoldedRecord, type IncomingRecord } from '@lead-scoring/event-log';
@@ -39,6 +40,9 @@ import {
 import { OpenHistograms } from './open-histograms.js';
 import { ScoreRanks } from './score-ranks.js';
 import type { Lead } from './state.js';
+
+/** Removed leads whose documents a process deletes at the same time. */
+const deletions = pLimit(8);
 
 export class OpenLeads implements OpenCapability {
   readonly #partition: number;
@@ -238,12 +242,12 @@ export class OpenLeads implements OpenCapability {
   /** Deletes the removed leads and their timelines; a later lead with the same id stays. */
   async #deleteRemoved({ removed }: LeadBatch): Promise<void> {
     const { leads: storedLeads, timeline: storedTimeline } = this.#stored;
-    for (const { ou_id, id, offset } of removed.all()) {
+    await deletions.map([...removed.all()], async ({ ou_id, id, offset }) => {
       await withClassifiedErrors(() =>
         storedLeads.deleteMany({ _id: leadKey(ou_id, id), offset: { $lt: offset } }),
       );
       await deleteFound(storedTimeline, { _id: recordKeysUpTo(id, offset) });
-    }
+    });
   }
 
   /** Writes the leads that are folded so far. Folding may go on meanwhile. */

@@ -43,6 +43,11 @@ export type TypeScores = ReturnType<typeof typeScores>;
 /** What the records of a batch change, in their order, by the OU's id followed by the key of the type. */
 type Changes = Map<string, { readonly offset: number; readonly events: number }[]>;
 
+/** The decisions on a lead that scored events, by their offsets. */
+type DecidedCounts = Map<number, TypeCounts>;
+
+/** Removed leads whose decisions are read at the same time. */
+const readAhead = 8;
 /** Types that a partition keeps in memory. */
 const maximumCached = 2_000;
 const ouIdLength = 36;
@@ -104,40 +109,56 @@ export class OpenTypeScores implements OpenCapability {
 
   async #changesIn(folded: readonly FoldedRecord[]): Promise<Changes> {
     const changes: Changes = new Map();
-    /** Of each lead that the batch removes: the offset from which its decisions count, and those of this batch. */
+    /** Of each lead that the batch removes: its decisions in this batch since its last removal. */
     const removed = decisionsByLead(folded);
+    const stored = this.#decidedOnRemoved(folded);
     for (const record of folded) {
       const offset = offsetToNumber(record.offset);
       if (isRecord(record, records.leadScored)) {
         const { ou_id, lead_id, scored_events } = record.payload;
         if (scored_events.length === 0) continue;
         const counts = scoredTypesOf(record.payload);
-        removed.get(lead_id)?.decided.set(offset, counts);
+        removed.get(lead_id)?.set(offset, counts);
         note(changes, ou_id, { offset, counts, sign: 1 });
       } else if (isRecord(record, records.scoreAdjusted)) {
         const { ou_id, lead_id, deleted } = record.payload;
         if (!deleted) continue;
         const counts = new Map([[eventTypeKey(deleted.event_type), deleted.events]]);
-        removed.get(lead_id)?.decided.set(offset, negative(counts));
+        removed.get(lead_id)?.set(offset, negative(counts));
         note(changes, ou_id, { offset, counts, sign: -1 });
       } else if (isRecord(record, records.leadRemoved)) {
         const { ou_id, lead_id } = record.payload;
-        const { from, decided } = removed.get(lead_id) ?? nothingDecided();
-        const known = await this.#decidedOn(lead_id, { from, to: offset });
-        const counts = sumOfCounts(new Map([...known, ...decided]).values());
-        removed.set(lead_id, { from: offset, decided: new Map() });
+        const { value: known } = await stored.next();
+        const counts = sumOfCounts(new Map([...(known ?? []), ...(removed.get(lead_id) ?? [])]).values());
+        removed.set(lead_id, new Map());
         note(changes, ou_id, { offset, counts, sign: -1 });
       }
     }
     return changes;
   }
 
+  /** For each removal of the batch, in their order, what is stored of the lead since its removal before that; some are read ahead. */
+  async *#decidedOnRemoved(folded: readonly FoldedRecord[]): AsyncGenerator<DecidedCounts, void> {
+    const froms = new Map<string, number>();
+    const reading: Promise<DecidedCounts>[] = [];
+    for (const record of folded) {
+      if (!isRecord(record, records.leadRemoved)) continue;
+      const { lead_id } = record.payload;
+      const to = offsetToNumber(record.offset);
+      const decided = this.#decidedOn(lead_id, { from: froms.get(lead_id) ?? 0, to });
+      // Thrown where it is awaited, if it ever is.
+      decided.catch(() => undefined);
+      froms.set(lead_id, to);
+      reading.push(decided);
+      const first = reading.length > readAhead ? reading.shift() : undefined;
+      if (first) yield await first;
+    }
+    for (const decided of reading) yield await decided;
+  }
+
   /** The stored decisions on a lead that scored events, by their offsets. After a crash, some of the batch may be among them. */
-  async #decidedOn(
-    leadId: string,
-    { from, to }: { from: number; to: number },
-  ): Promise<Map<number, TypeCounts>> {
-    const decided = new Map<number, TypeCounts>();
+  async #decidedOn(leadId: string, { from, to }: { from: number; to: number }): Promise<DecidedCounts> {
+    const decided: DecidedCounts = new Map();
     await withClassifiedErrors(async () => {
       for await (const { _id, json } of this.#timeline.find({ _id: recordKeysUpTo(leadId, to, from) })) {
         const { scored_events, deleted } = readJson(json) as unknown as Partial<
@@ -178,16 +199,9 @@ export class OpenTypeScores implements OpenCapability {
 const negative = (counts: TypeCounts): TypeCounts =>
   new Map([...counts].map(([key, events]) => [key, -events]));
 
-interface DecidedOnLead {
-  readonly from: number;
-  readonly decided: Map<number, TypeCounts>;
-}
-
-const nothingDecided = (): DecidedOnLead => ({ from: 0, decided: new Map() });
-
-function decisionsByLead(folded: readonly FoldedRecord[]): Map<string, DecidedOnLead> {
+function decisionsByLead(folded: readonly FoldedRecord[]): Map<string, DecidedCounts> {
   const removals = folded.filter((record) => isRecord(record, records.leadRemoved));
-  return new Map(removals.map(({ payload }) => [payload.lead_id, nothingDecided()]));
+  return new Map(removals.map(({ payload }) => [payload.lead_id, new Map()]));
 }
 
 function note(
