@@ -50,9 +50,11 @@ export interface JoinsResult {
 /** As many messages as clients of Segment send at once at most are some 500 KB. */
 const eventsPerRequest = 500;
 const connections = 16;
-/** One join of so many is timed: a read for each would be a load of its own. */
-const timedOneIn = 5;
-const pollMs = 20;
+/** As many joins a second are timed: a read for each would be a load of its own. */
+const timedPerSecond = 10;
+/** Milliseconds between two looks at a join, and after it has waited for as long as the goal: then looks would be a load of their own. */
+const pollMs = { usual: 20, late: 250 };
+const goalMs = 1_000;
 const visibleAtMostMs = 60_000;
 const turnsInRound = 5;
 
@@ -136,6 +138,7 @@ class Joins {
     const senders = openConnections(target, 64);
     const readers = openConnections(target, 64);
     const latencies: number[] = [];
+    const timedOneIn = Math.max(1, Math.round(perSecond / timedPerSecond));
     const startedAt = performance.now();
     let lastVisibleAt = startedAt;
     const join = async (visitor: number, dueAt: number) => {
@@ -201,7 +204,8 @@ function namingEvent(email: string, anonymousId: string, timestamp: string): Buf
 /** The event comes behind the past, so that the past is there when the event is. */
 async function untilVisible(readers: Connections, leadId: string, timestamp: string): Promise<number> {
   const path = `/score/${leadId}`;
-  const deadline = performance.now() + visibleAtMostMs;
+  const begun = performance.now();
+  const deadline = begun + visibleAtMostMs;
   for (;;) {
     const answer = await readers.send('GET', path);
     if (answer.status !== 404) {
@@ -211,7 +215,7 @@ async function untilVisible(readers: Connections, leadId: string, timestamp: str
       if (last_activity_at === timestamp) return performance.now();
     }
     if (performance.now() > deadline) throw new Error(`a join is not visible after ${visibleAtMostMs} ms`);
-    await pause(pollMs);
+    await pause(performance.now() - begun < goalMs ? pollMs.usual : pollMs.late);
   }
 }
 
