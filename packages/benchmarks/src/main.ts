@@ -72,6 +72,7 @@ const fullSizes = {
     warmUpEvents: 40_000,
     events: 1_000_000,
     live: { leads: 5_000, eventsPerSecond: 1_000, forMs: 30_000 },
+    switchedLeads: 200_000,
   },
   // The large upload has 4 million events of 250 bytes: a gigabyte.
   imports: { leads: 20_000, events: 200_000, largeTimes: 20 },
@@ -121,6 +122,7 @@ const quickSizes: typeof fullSizes = {
     warmUpEvents: 2_000,
     events: 5_000,
     live: { leads: 500, eventsPerSecond: 500, forMs: 3_000 },
+    switchedLeads: 1_000,
   },
   imports: { leads: 500, events: 5_000, largeTimes: 4 },
   deletions: { leads: 500, events: 5_000, live: { leads: 500, eventsPerSecond: 500, warmUpMs: 1_000 } },

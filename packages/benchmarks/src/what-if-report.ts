@@ -3,10 +3,11 @@ import { liveEventsTable } from './live-events.js';
 import { medianOf, table, verdict, whole } from './tables.js';
 import type { WhatIfResult } from './what-if.js';
 
-const goals = { rate: 5, rescoredRate: 2, memoryMiB: 300, p99: 1.5 };
+const goals = { rate: 5, rescoredRate: 2, memoryMiB: 300, p99: 1.5, readMs: 100 };
 
 export function whatIfSection(result: WhatIfResult): string[] {
-  const { leads, events, ingestedPerSecond, contenders, rescorings, liveEventsPerSecond, live } = result;
+  const { leads, events, ingestedPerSecond, contenders, rescorings, liveEventsPerSecond, live, reads } =
+    result;
   const slowest = Math.min(
     ...contenders.map(({ rounds }) => medianOf(rounds, (round) => round.eventsPerSecond) / ingestedPerSecond),
   );
@@ -49,11 +50,34 @@ export function whatIfSection(result: WhatIfResult): string[] {
       rescorings: 'beside rescorings',
     }),
     '',
+    ...readsTable(reads),
     `Goals: what-ifs at least ${goals.rate} times as fast as ingesting: ${verdict(slowest >= goals.rate)} (${slowest.toFixed(2)}), rescorings ` +
       `${goals.rescoredRate} times: ${verdict(rescored >= goals.rescoredRate)} (${rescored.toFixed(2)}); what-ifs at most ` +
       `${goals.memoryMiB} MB: ${verdict(memory <= goals.memoryMiB)} (${whole(memory)}); p99 of live events at most ${goals.p99} times ` +
       `that without beside what-ifs: ${verdict(p99.whatIfs <= goals.p99)} (${p99.whatIfs.toFixed(2)}), beside rescorings: ` +
-      `${verdict(p99.rescorings <= goals.p99)} (${p99.rescorings.toFixed(2)}).`,
+      `${verdict(p99.rescorings <= goals.p99)} (${p99.rescorings.toFixed(2)}); no read waits longer than ${goals.readMs} ms while scores come ` +
+      `into force: ${verdict(reads.rescoring.max <= goals.readMs)} (${reads.rescoring.max.toFixed(0)}).`,
+    '',
+  ];
+}
+
+function readsTable({ leads, quiet, rescoring }: WhatIfResult['reads']): string[] {
+  return [
+    `Single leads are read over two connections, alone and while the scores of ${whole(leads)} more leads are computed anew and come into ` +
+      'force; p99 is that of the slowest half second:',
+    '',
+    ...table(
+      ['reads', 'p50 ms', 'p99 ms', 'longest ms'],
+      [
+        { name: 'alone', latencies: quiet },
+        { name: 'beside the rescoring', latencies: rescoring },
+      ].map(({ name, latencies }) => [
+        name,
+        latencies.p50.toFixed(1),
+        latencies.p99.toFixed(1),
+        latencies.max.toFixed(0),
+      ]),
+    ),
     '',
   ];
 }

@@ -1,6 +1,7 @@
 // (i) What-ifs and rescorings: how fast the recorded history is replayed by two sets of rules, and new scores brought into force, against
 // the rate at which the same events were ingested and scored; how much memory that takes; and how long live events take meanwhile.
 import { createClient, type Client } from '@lead-scoring/client';
+import { leadIdOf } from '@lead-scoring/contracts';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { startSystemWithRules, type RunningRuledSystem } from './contenders/whole-system.js';
 import { resultOfJob } from './jobs.js';
@@ -8,14 +9,16 @@ import { paceLive } from './live-events.js';
 import { withMemory } from './memory.js';
 import { floodUntilReadable, type LoadGenerator } from './load/load-generator.js';
 import { interleaved } from './rounds.js';
-import type { Latencies } from './statistics.js';
-import { eventTypes, workloadRules, type WorkloadPlan } from './workload.js';
+import { median, type Latencies } from './statistics.js';
+import { createWorkload, eventTypes, workloadRules, type WorkloadPlan } from './workload.js';
 
 export interface WhatIfSizes {
   leads: number;
   warmUpEvents: number;
   events: number;
   live: { leads: number; eventsPerSecond: number; forMs: number };
+  /** Leads, with an event each, whose new scores come into force while leads are read. */
+  switchedLeads: number;
 }
 
 interface WhatIfRound {
@@ -36,6 +39,8 @@ export interface WhatIfResult {
   liveEventsPerSecond: number;
   /** Of live events from POST to readable: without a job, and while one what-if or one rescoring runs after another. */
   live: { quiet: Latencies; whatIfs: Latencies; rescorings: Latencies }[];
+  /** Of reads of single leads: without a job, and while a rescoring of many leads runs and comes into force. */
+  reads: { leads: number; quiet: Latencies; rescoring: Latencies };
 }
 
 const eventsPerRequest = 500;
@@ -86,6 +91,7 @@ export async function measureWhatIf(
       rescorings,
       liveEventsPerSecond: live.eventsPerSecond,
       live: await measureLive(generator, running, whatIfs, { live, rounds, say }),
+      reads: await measureReads(generator, running, whatIfs, { leads: sizes.switchedLeads, say }),
     };
   } finally {
     await running.stop();
@@ -113,6 +119,57 @@ async function measureLive(
     measured.push({ quiet, whatIfs: besideWhatIfs, rescorings: besideRescorings });
   }
   return measured;
+}
+
+/** Reads leads alone, and while the scores of many leads are computed anew and come into force. */
+async function measureReads(
+  generator: LoadGenerator,
+  running: RunningRuledSystem,
+  whatIfs: WhatIfs,
+  { leads, say }: { leads: number; say: (message: string) => void },
+): Promise<WhatIfResult['reads']> {
+  const plan = planOf('switched', leads, leads);
+  await floodUntilReadable(generator, running, plan);
+  const workload = createWorkload(plan);
+  const paths = Array.from(
+    { length: readLeads },
+    (_, index) => `/score/${leadIdOf(running.ouId, 'email', workload.aliasOf((index * 7) % leads))}`,
+  );
+  const read = async () => {
+    const { target } = running;
+    const work = { do: 'read', target, paths, connections: 2, forMs: readMs, atLeast: 10 } as const;
+    return (await generator.perform(work)).latencies;
+  };
+  const quiet: Latencies[] = [];
+  for (let turn = 0; turn < quietTurns; turn += 1) quiet.push(await read());
+  const rescoring: Latencies[] = [];
+  await meanwhile(
+    () => whatIfs.rescore(50),
+    async () => rescoring.push(await read()),
+  );
+  const result = { leads, quiet: slowestOf(quiet), rescoring: slowestOf(rescoring) };
+  say(
+    `  longest read ${result.quiet.max.toFixed(0)} ms, while ${leads} leads are rescored ${result.rescoring.max.toFixed(0)} ms`,
+  );
+  return result;
+}
+
+/** Leads that are read, one after another. */
+const readLeads = 5_000;
+/** Milliseconds of one turn of reading, and the turns without a job. */
+const readMs = 500;
+const quietTurns = 20;
+
+/** Of several turns: the median of the medians, and of the other figures that of the slowest turn. */
+function slowestOf(turns: readonly Latencies[]): Latencies {
+  const slowest = (of: (turn: Latencies) => number) => Math.max(...turns.map(of));
+  return {
+    count: turns.reduce((sum, { count }) => sum + count, 0),
+    p50: median(turns.map(({ p50 }) => p50)),
+    p90: slowest(({ p90 }) => p90),
+    p99: slowest(({ p99 }) => p99),
+    max: slowest(({ max }) => max),
+  };
 }
 
 class WhatIfs {
