@@ -15,9 +15,11 @@ const measuredMs = 500;
 const thousandths = 1_000;
 /** What answers about the job itself take of the thread is less. */
 const idleShare = 0.15;
-/** By how many times its work a job rests longer for each tenth that the thread is busy beyond that, and at most. */
+/** For each tenth of the time by which the thread is busier, a job rests for so many times as long as it has worked. */
 const restsPerTenth = 2;
 const mostRests = 3;
+/** Milliseconds. A job that has waited for an answer of the broker seems to have worked all the time. */
+const longestRestMs = 500;
 
 export function watchBusyShare(): BusyShareWatch {
   const share = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
@@ -57,5 +59,6 @@ export function readBusyShare(share: SharedArrayBuffer): number {
 
 /** Milliseconds that a job rests after it has worked for some. */
 export function restAfter(workedMs: number, busyShare: number): number {
-  return workedMs * Math.min(mostRests, Math.max(0, busyShare - idleShare) * 10 * restsPerTenth);
+  const rests = Math.min(mostRests, Math.max(0, busyShare - idleShare) * 10 * restsPerTenth);
+  return Math.min(workedMs * rests, longestRestMs);
 }
