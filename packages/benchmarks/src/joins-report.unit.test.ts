@@ -7,7 +7,6 @@ const result = {
   liveEventsPerSecond: 500,
   fewPerSecond: 10,
   manyPerSecond: 100,
-  turnsInRound: 5,
 };
 
 test('joins and batches are held against the goals', () => {

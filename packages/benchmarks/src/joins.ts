@@ -13,6 +13,7 @@ import {
 import { paceLive } from './live-events.js';
 import { expectSuccess, openConnections, postEvents, type Connections } from './load/connection.js';
 import { floodUntilReadable, type LoadGenerator } from './load/load-generator.js';
+import { sendAtRate } from './load/paced-load.js';
 import { interleaved } from './rounds.js';
 import { latenciesOf, type Latencies } from './statistics.js';
 import { createWorkload, eventTypes, workloadRules, type WorkloadPlan } from './workload.js';
@@ -44,7 +45,6 @@ export interface JoinsResult {
   many: JoinRound[];
   /** POST /ingest and POST /v1/batch. */
   doors: { name: string; rounds: { eventsPerSecond: number; cpuPerEventUs: number }[] }[];
-  turnsInRound: number;
 }
 
 /** As many messages as clients of Segment send at once at most are some 500 KB. */
@@ -74,7 +74,7 @@ export async function measureJoins(
   const many: JoinRound[] = [];
   try {
     const joins = new Joins(running, generator, sizes);
-    // What a process compiles at its first joins is not measured.
+    // The first joins of a process are slower, because V8 compiles their code then.
     await joins.measure('warmup', fewPerSecond);
     for (let round = 0; round < rounds; round += 1) {
       few.push(await joins.measure(`few${round}`, fewPerSecond));
@@ -99,7 +99,6 @@ export async function measureJoins(
     few,
     many,
     doors,
-    turnsInRound,
   };
 }
 
@@ -151,16 +150,8 @@ class Joins {
       lastVisibleAt = Math.max(lastVisibleAt, visibleAt);
     };
     try {
-      const joins: Promise<void>[] = [];
-      for (let visitor = 0; visitor < past.leads; visitor += 1) {
-        const dueAt = startedAt + (visitor * 1_000) / perSecond;
-        await pause(Math.max(0, dueAt - performance.now()));
-        const joining = join(visitor, dueAt);
-        // The failure is reported when all are awaited; until then it must not end the process.
-        joining.catch(() => undefined);
-        joins.push(joining);
-      }
-      await Promise.all(joins);
+      const goesOn = (visitor: number) => visitor < past.leads;
+      await Promise.all(await sendAtRate(perSecond, { startedAt, goesOn }, join));
     } finally {
       senders.close();
       readers.close();

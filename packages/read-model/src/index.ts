@@ -8,6 +8,7 @@ export {
   type Filter,
 } from 'mongodb';
 export { createCheckpoints, type Checkpoint, type Checkpoints } from './checkpoints.js';
+export { inChunks } from './chunks.js';
 export { underLease } from './lease.js';
 export {
   defineCollection,

@@ -110,7 +110,7 @@ test('any division of the log into batches, killed at any write, gives the same 
       fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 5, maxLength: 5 }),
       fc.array(anyStep(12, 12), { minLength: 3, maxLength: 10 }),
       fc.tuple(fc.nat(40), fc.nat(40), fc.nat(40)),
-      // Of the records of deleted leads: all are in memory, none, or some.
+      // How many bytes of the records of deleted leads may be in memory: all of them, none, or some.
       fc.constantFrom(undefined, 0, 500),
       async (actions, sizes, steps, places, deletedBytes) => {
         // One partition decides all, in batches.

@@ -85,31 +85,43 @@ class PacedProbes {
   }
 }
 
+/**
+ * Sends at a fixed rate, without waiting for answers.
+ * @param startedAt when the first is due, by performance.now()
+ * @param goesOn whether the one with this number, due so many milliseconds after the first, is sent
+ * @returns what was sent, once all of it was sent; a failure is reported to who awaits it
+ */
+export async function sendAtRate(
+  perSecond: number,
+  { startedAt, goesOn }: { startedAt: number; goesOn: (number: number, dueMs: number) => boolean },
+  send: Send,
+): Promise<Promise<void>[]> {
+  const sendings: Promise<void>[] = [];
+  for (let number = 0; ; number += 1) {
+    const dueMs = (number * 1_000) / perSecond;
+    if (!goesOn(number, dueMs)) return sendings;
+    const wait = startedAt + dueMs - performance.now();
+    if (wait > 0) await pause(wait);
+    const sending = send(number, startedAt + dueMs);
+    // The failure is reported when all are awaited; until then it must not end the process.
+    sending.catch(() => undefined);
+    sendings.push(sending);
+  }
+}
+
 /** Sends the plan's events, and probes between them, until the time is over or a probe is too late. */
 export async function pace(work: Pace, bodies: readonly Buffer[]): Promise<PaceResult> {
   const requests = new PacedRequests(work, bodies);
   const probes = work.probes && new PacedProbes(work, work.probes);
-  const sendings: Promise<void>[] = [];
   const cpu = startCpuMeter();
   const startedAt = performance.now();
-  const keepPace = async (perSecond: number, send: Send) => {
-    for (let number = 0; ; number += 1) {
-      const dueMs = (number * 1_000) / perSecond;
-      if (dueMs >= work.forMs || probes?.isTooLate()) return;
-      const wait = startedAt + dueMs - performance.now();
-      if (wait > 0) await pause(wait);
-      const sending = send(number, startedAt + dueMs);
-      sendings.push(sending);
-      // The failure is reported when all are awaited; until then it must not end the process.
-      sending.catch(() => undefined);
-    }
-  };
+  const goesOn = (_number: number, dueMs: number) => dueMs < work.forMs && !probes?.isTooLate();
   try {
-    await Promise.all([
-      keepPace(work.eventsPerSecond / work.plan.eventsPerRequest, requests.send),
-      probes && keepPace(probes.perSecond, probes.send),
+    const sendings = await Promise.all([
+      sendAtRate(work.eventsPerSecond / work.plan.eventsPerRequest, { startedAt, goesOn }, requests.send),
+      probes ? sendAtRate(probes.perSecond, { startedAt, goesOn }, probes.send) : [],
     ]);
-    await Promise.all(sendings);
+    await Promise.all(sendings.flat());
     return {
       events: requests.events,
       probes: probes?.latencies.length ?? 0,

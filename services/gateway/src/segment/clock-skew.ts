@@ -10,7 +10,7 @@ import { utcTime } from '@lead-scoring/contracts';
  */
 export function correctedTime(timestamp: string, sentAt: string | null, receivedAt: string): string {
   if (sentAt === null) return timestamp;
-  const corrected = new Date(epochMs(timestamp) + skewOf(sentAt, receivedAt));
+  const corrected = new Date(Date.parse(receivedAt) - (epochMs(sentAt) - epochMs(timestamp)));
   if (Number.isNaN(corrected.getTime())) return timestamp;
   const text = corrected.toISOString();
   return text.length === utcLength ? text : timestamp;
@@ -18,16 +18,6 @@ export function correctedTime(timestamp: string, sentAt: string | null, received
 
 /** The length of a time in the years 0000 to 9999: ISO 8601 UTC with milliseconds. */
 const utcLength = 24;
-
-/** That of the last message: the messages of a batch share it. */
-let last = { sentAt: '', receivedAt: '', ms: 0 };
-
-/** Milliseconds by which the receiver's clock is ahead of the sender's. */
-function skewOf(sentAt: string, receivedAt: string): number {
-  if (last.sentAt !== sentAt || last.receivedAt !== receivedAt)
-    last = { sentAt, receivedAt, ms: Date.parse(receivedAt) - epochMs(sentAt) };
-  return last.ms;
-}
 
 function epochMs(time: string): number {
   return Date.parse(utcTime(time) ?? '');

@@ -68,11 +68,7 @@ class EventStore implements OpenCapability {
     );
     this.#typeDeletions = typeDeletions;
     this.#folds = { ...folds, deletedTypes: (ouId) => typeDeletions.marksOf(ouId) };
-    this.#deletions = new LeadDeletions(readModel, partition, {
-      folds: this.#folds,
-      values,
-      bytesInMemory: deletedBytes,
-    });
+    this.#deletions = new LeadDeletions(readModel, partition, this.#folds, values, deletedBytes);
   }
 
   async fold(folded: readonly FoldedRecord[]): Promise<void> {

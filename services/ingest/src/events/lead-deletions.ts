@@ -45,23 +45,14 @@ export class LeadDeletions {
   readonly #stored;
   readonly #writer: GuardedWriter;
 
-  private readonly folds: EventFolds;
-  private readonly values: RecurringValues;
-  /** Of records of deleted leads that are in memory at a time. */
-  private readonly bytesInMemory: number;
-
+  /** @param bytesInMemory of records of deleted leads that are in memory at a time */
   constructor(
     readModel: ReadModel,
     private readonly partition: number,
-    {
-      folds,
-      values,
-      bytesInMemory = usualBytesInMemory,
-    }: { folds: EventFolds; values: RecurringValues; bytesInMemory?: number | undefined },
+    private readonly folds: EventFolds,
+    private readonly values: RecurringValues,
+    private readonly bytesInMemory = usualBytesInMemory,
   ) {
-    this.folds = folds;
-    this.values = values;
-    this.bytesInMemory = bytesInMemory;
     this.#stored = readModel.collection(deletions);
     this.#writer = createGuardedWriter(readModel);
   }

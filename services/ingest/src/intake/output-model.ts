@@ -17,7 +17,7 @@ export class BatchOutput {
 
   /** Adds an event to the records of this section. */
   keep(event: records.ChunkEvent, command: records.IngestEvents): void {
-    // What comes after the end of a lead is of a new one.
+    // An event that follows LeadDeleted belongs to a new lead: LeadDeleted is recorded before it.
     if (this.#joined.has(event.lead_id)) this.endSection();
     this.#groups.add(event, command);
   }

@@ -79,12 +79,15 @@ export class StoredLeads {
   async historiesOf(places: readonly HistoryPlace[]): Promise<HistoryPages> {
     const pages = new Map<string, HistoryPage>();
     let bytes = 0;
-    const deleted = new Map<string, DeletedTypes>();
-    for (const ouId of new Set(places.map(({ ou_id }) => ou_id)))
-      deleted.set(ouId, await readDeletedTypes(this.readModel, ouId));
+    const read = new Map<string, Promise<DeletedTypes>>();
+    const deletedTypesOf = (ouId: string) => {
+      const deleted = read.get(ouId) ?? readDeletedTypes(this.readModel, ouId);
+      read.set(ouId, deleted);
+      return deleted;
+    };
     await lookUp.map(places, async (place) => {
       if (bytes >= bytesOfBatch) return;
-      const { page, size } = await this.#pageOf(place, deleted.get(place.ou_id));
+      const { page, size } = await this.#pageOf(place, await deletedTypesOf(place.ou_id));
       pages.set(historyKey(place), page);
       bytes += size;
     });
@@ -102,7 +105,7 @@ export class StoredLeads {
 
   async #pageOf(
     { alias_lead_id, from }: HistoryPlace,
-    deleted: DeletedTypes | undefined,
+    deleted: DeletedTypes,
   ): Promise<{ page: HistoryPage; size: number }> {
     const found: records.EventsIngested[] = [];
     let size = 0;
@@ -121,9 +124,8 @@ export class StoredLeads {
         count += 1;
         size += document.json.length();
         const payload = payloadOf(document);
-        const visible = deleted?.visibleIn(payload, { partition: document.partition, offset });
-        const events = visible ? visible.map(({ event }) => event) : payload.events;
-        if (events.length > 0) found.push({ ...payload, events });
+        const events = deleted.visibleIn(payload, { partition: document.partition, offset });
+        if (events.length > 0) found.push({ ...payload, events: events.map(({ event }) => event) });
       }
     });
     return { page: { records: found, exists: from > 0 || count > 0, next }, size };

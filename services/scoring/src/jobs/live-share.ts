@@ -13,7 +13,7 @@ export interface BusyShareWatch {
 /** Milliseconds over which the share is measured. */
 const measuredMs = 500;
 const thousandths = 1_000;
-/** What answers about the job itself take of the thread is less. */
+/** A thread that only answers questions about the job is busy for a smaller part of the time. */
 const idleShare = 0.15;
 /** For each tenth of the time by which the thread is busier, a job rests for so many times as long as it has worked. */
 const restsPerTenth = 2;

@@ -8,6 +8,7 @@ import {
   defineCollection,
   deleteFound,
   findByIds,
+  inChunks,
   insertMissing,
   keysWithin,
   orderedKey,
@@ -130,8 +131,9 @@ export async function storePrepared(
     packed: new Binary(packed),
     partition,
   }));
-  for (let from = 0; from < documents.length; from += documentsPerCall)
-    await insertMissing(readModel.collection(preparedLeads), documents.slice(from, from + documentsPerCall));
+  await inChunks(documents, documentsPerCall, (some) =>
+    insertMissing(readModel.collection(preparedLeads), some),
+  );
   const upTo = { scoring_end, prepared: leads.reduce((sum, { count }) => sum + count, 0) };
   const _id = orderedKey([ou_id, groupId(of)]);
   await withClassifiedErrors(() =>

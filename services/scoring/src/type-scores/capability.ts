@@ -137,7 +137,10 @@ export class OpenTypeScores implements OpenCapability {
     return changes;
   }
 
-  /** For each removal of the batch, in their order, what is stored of the lead since its removal before that; some are read ahead. */
+  /**
+   * Yields one result for each LeadRemoved of the batch, in the order of the batch: the stored decisions on its lead since the lead's previous
+   * removal. The decisions on the next eight removed leads are read meanwhile.
+   */
   async *#decidedOnRemoved(folded: readonly FoldedRecord[]): AsyncGenerator<DecidedCounts, void> {
     const froms = new Map<string, number>();
     const reading: Promise<DecidedCounts>[] = [];
