@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { constants, setPriority, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { root, runJest, testEnvironment } from './jest-runs.mjs';
 
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
@@ -24,6 +25,8 @@ let passed = 0;
 let failed = 0;
 /** Each test file with the seconds that it took. */
 const durations = [];
+/** What failed, each with the first lines of its reason: shown at the end too, as a long output is often cut. */
+const failures = [];
 
 /** Shows a check's output when it has ended. It runs at low priority beside the tests, which leave processor time unused. */
 function runCheck(check) {
@@ -36,7 +39,10 @@ function runCheck(check) {
     child.on('close', (code) => {
       process.stdout.write(`\n> ${check}\n${said.join('')}`);
       if (code === 0) passed += 1;
-      else failed += 1;
+      else {
+        failed += 1;
+        failures.push({ what: `npm run ${check}`, reason: said.join('') });
+      }
       resolve();
     });
   });
@@ -67,8 +73,14 @@ async function runSuite({ projects, args, priority }, env) {
   passed += result?.numPassedTests ?? 0;
   failed += result ? result.numFailedTests + result.numRuntimeErrorTestSuites : 1;
   if (code !== 0 && result?.success) failed += 1;
-  for (const { name, startTime, endTime } of result?.testResults ?? [])
-    durations.push({ file: relative(root, name), seconds: Math.round((endTime - startTime) / 1_000) });
+  for (const { name, startTime, endTime, status, message, assertionResults } of result?.testResults ?? []) {
+    const file = relative(root, name);
+    durations.push({ file, seconds: Math.round((endTime - startTime) / 1_000) });
+    const failedTests = assertionResults.filter((test) => test.status === 'failed');
+    for (const { fullName, failureMessages } of failedTests)
+      failures.push({ what: `${file}: ${fullName}`, reason: failureMessages.join('\n') });
+    if (status === 'failed' && failedTests.length === 0) failures.push({ what: file, reason: message });
+  }
 }
 
 const checked = runChecks();
@@ -83,8 +95,10 @@ try {
   await runSuite(atServers, env);
   await Promise.all([runSuite(alone, env), runSuite(unit, testEnvironment())]);
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${reason}\n`);
   failed += 1;
+  failures.push({ what: 'the run itself', reason });
 } finally {
   await platform?.stop();
   await checked;
@@ -94,5 +108,10 @@ try {
 const longest = durations.filter(({ seconds }) => seconds >= 20).sort((a, b) => b.seconds - a.seconds);
 if (longest.length > 0) process.stdout.write('\nThe longest test files, in seconds:\n');
 for (const { file, seconds } of longest) process.stdout.write(`${String(seconds).padStart(6)}  ${file}\n`);
+if (failures.length > 0) process.stdout.write('\nWhat failed:\n');
+for (const { what, reason } of failures)
+  process.stdout.write(
+    `  ${what}\n${stripVTControlCharacters(reason).replace(/^/gm, '    ').slice(0, 1_000)}\n`,
+  );
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exit(failed === 0 ? 0 : 1);
