@@ -3,6 +3,7 @@
 import type { records, TopicName } from '@lead-scoring/contracts';
 import {
   BatchTooLarge,
+  Turns,
   type Checkpoint,
   type Decision,
   type FoldedRecord,
@@ -21,6 +22,8 @@ import type { Capability, CapabilityDecision, OpenCapability, PartitionScope } f
 import type { FoldingState } from './folding-state.js';
 import type { ServiceCapabilities } from './service.js';
 
+/** Events that the capabilities fold in one piece. */
+const foldedAtOnce = 500;
 const positionsAcceptedType = 'PositionsAccepted';
 
 /** Opens a service's capabilities for one partition. */
@@ -118,7 +121,18 @@ class ServicePartition implements PartitionState {
     }
   }
 
+  /** Some hundred events at a time: the new scores of many leads are one batch, and the process has requests to answer. */
   async #foldAll(events: readonly FoldedRecord[]): Promise<void> {
+    const turns = new Turns();
+    for (let from = 0; from < events.length; from += foldedAtOnce) {
+      await this.#foldSome(
+        from === 0 && events.length <= foldedAtOnce ? events : events.slice(from, from + foldedAtOnce),
+      );
+      await turns.giveWay();
+    }
+  }
+
+  async #foldSome(events: readonly FoldedRecord[]): Promise<void> {
     const parts = divided(events, this.#folders);
     for (const opened of this.#listed) {
       const own = parts.get(opened);

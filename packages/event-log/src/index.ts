@@ -56,6 +56,6 @@ export * from './requester.js';
 export { ReopenSession } from './session.js';
 export type { SessionLease } from './session-lease.js';
 export * from './tail.js';
-export { pause } from './timing.js';
+export { pause, Turns } from './timing.js';
 export { createTopicEnds, type TopicEnds } from './topic-ends.js';
 export * from './writer.js';

@@ -1,4 +1,20 @@
-// Pauses and time limits.
+// Pauses, time limits, and turns.
+import { setImmediate } from 'node:timers/promises';
+
+/** Milliseconds of a turn. */
+const turnMs = 5;
+
+/** Divides a long computation into turns: between two of them, the process serves its requests and its other partitions. */
+export class Turns {
+  #end = performance.now() + turnMs;
+
+  /** To be called between two pieces of the computation, each far shorter than a turn: it gives way when the turn is over. */
+  async giveWay(): Promise<void> {
+    if (performance.now() < this.#end) return;
+    await setImmediate();
+    this.#end = performance.now() + turnMs;
+  }
+}
 
 /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {

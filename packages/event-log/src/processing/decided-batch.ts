@@ -6,6 +6,7 @@ import { withPositions } from '../input-positions.js';
 import { isConnectionError, protocolErrorType } from '../kafka/kafka-errors.js';
 import { encodeRecord, traceHeaders, type EncodedDeclared, type EncodedRecord } from '../outgoing.js';
 import { ReopenSession } from '../session.js';
+import { Turns } from '../timing.js';
 import type { Decision, PartitionState, Reply } from '../processor-options.js';
 import { recordsIn, topicsIn, type InputBatch } from './input-batch.js';
 import { outcomeMarkers, park, type ParkedRecord } from './parked-records.js';
@@ -48,7 +49,7 @@ export async function decide(
     const decision: Decision = records.length > 0 ? await state.decide(records) : { events: [] };
     parked.push(...parkRefused(context, decision, received));
     const letters = parked.map(({ letter }) => letter);
-    return { batch, decision, ...encodeDecision(context, book, batch, decision), parked, letters };
+    return { batch, decision, ...(await encodeDecision(context, book, batch, decision)), parked, letters };
   } catch (error) {
     if (mustBeSplit(error, batch)) throw error;
     // One input's failing records must not delay the other inputs.
@@ -58,23 +59,31 @@ export async function decide(
   }
 }
 
-function encodeDecision(
+async function encodeDecision(
   { log, options, partition }: PartitionContext,
   book: PositionBook,
   batch: InputBatch,
   { events, commands = [] }: Decision,
-): Pick<DecidedBatch, 'events' | 'commands'> {
+): Promise<Pick<DecidedBatch, 'events' | 'commands'>> {
   const now = Date.now();
   const trace = traceHeaders();
-  const encodedEvents = events.map((event) => {
+  const turns = new Turns();
+  const encodedEvents: EncodedDeclared[] = [];
+  for (const event of events) {
     const { topic, type } = event.declaration;
     if (topic !== options.output)
       throw new EventLogError('invalid_record', `${type} is not an event of ${options.output}`);
-    return encodeRecord(log, { ...event, partition }, now, trace);
-  });
+    encodedEvents.push(encodeRecord(log, { ...event, partition }, now, trace));
+    await turns.giveWay();
+  }
+  const encodedCommands: EncodedRecord[] = [];
+  for (const command of commands) {
+    encodedCommands.push(encodeRecord(log, command, now, trace));
+    await turns.giveWay();
+  }
   return {
     events: withPositions(encodedEvents, book.statement(book.after(batch))),
-    commands: commands.map((command) => encodeRecord(log, command, now, trace)),
+    commands: encodedCommands,
   };
 }
 

@@ -5,6 +5,7 @@ import { useOf } from '../inputs.js';
 import type { RawRecord } from '../kafka/record-batch.js';
 import { isEventTopic } from '../session.js';
 import type { IncomingRecord } from '../records.js';
+import { Turns } from '../timing.js';
 import type { InputBatch, InputSegment } from './input-batch.js';
 import { park, type ParkedRecord } from './parked-records.js';
 import type { PartitionContext } from './partition-context.js';
@@ -20,11 +21,14 @@ export interface ReceivedBatch {
 /** Decodes a batch. A record that cannot be decoded, or that made the decision fail on every attempt, is parked. */
 export async function receive(context: PartitionContext, batch: InputBatch): Promise<ReceivedBatch> {
   await context.log[internals].codec.loadSchemas(batch.flatMap(({ records }) => records));
+  const turns = new Turns();
   const received: ReceivedBatch = { records: [], raw: [], parked: [] };
   for (const segment of batch) {
     const isEventInput = isEventTopic(segment.topic);
-    for (const record of segment.records)
+    for (const record of segment.records) {
       if (!(isEventInput && isPositionStatement(record))) receiveOne(context, segment, record, received);
+      await turns.giveWay();
+    }
   }
   return received;
 }

@@ -3,7 +3,13 @@
 import type { records } from '@lead-scoring/contracts';
 import type { EventLog } from '@lead-scoring/event-log';
 import { findNews, type News } from '../challengers/news.js';
-import { rescoreGroup, type RescoredLeads, type RescoringGroup } from '../rescoring/group.js';
+import {
+  advanceGroup,
+  rescoreGroup,
+  type AdvancedGroup,
+  type RescoredLeads,
+  type RescoringGroup,
+} from '../rescoring/group.js';
 import { findForSuggestion, type SuggestionStep } from '../suggestions/step.js';
 import { findInGroup, type WhatIfGroup } from '../what-if/group.js';
 
@@ -17,6 +23,11 @@ interface Tasks {
   /** Of challengers: whether anything has come. */
   readonly news: { readonly input: News; readonly result: boolean };
   readonly rescoring: { readonly input: RescoringGroup; readonly result: RescoredLeads };
+  /** Of rescorings: prepared leads, with what has happened since. */
+  readonly advance: {
+    readonly input: AdvancedGroup;
+    readonly result: Awaited<ReturnType<typeof advanceGroup>>;
+  };
 }
 
 export type TaskName = keyof Tasks;
@@ -29,7 +40,13 @@ export const replayTasks: {
     log: EventLog,
     signal: AbortSignal,
   ) => Promise<TaskResult<Name>>;
-} = { 'what-if': findInGroup, suggestion: findForSuggestion, news: findNews, rescoring: rescoreGroup };
+} = {
+  'what-if': findInGroup,
+  suggestion: findForSuggestion,
+  news: findNews,
+  rescoring: rescoreGroup,
+  advance: advanceGroup,
+};
 
 export interface TaskPerformer {
   /** How many tasks it performs at a time. */

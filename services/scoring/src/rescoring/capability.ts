@@ -12,10 +12,13 @@ import { records } from '@lead-scoring/contracts';
 import {
   isRecord,
   outgoing,
+  Turns,
   type EventLog,
   type FoldedRecord,
   type IncomingRecord,
+  type OutgoingRecord,
 } from '@lead-scoring/event-log';
+import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { readDeletedTypes } from '../event-deletions/documents.js';
 import { isOvertaken } from '../event-deletions/overtaken.js';
@@ -36,9 +39,11 @@ import {
   preparedGroups,
   preparedLeads,
   storeActive,
+  unpackedLeads,
 } from './documents.js';
 import { PreparedGroup } from './prepared-model.js';
-import { readTail, scoringEnd, type Tail } from './tail.js';
+import type { PreparedLead } from './state-model.js';
+import { LeadTails, readTail, scoringEnd, type Tail } from './tail.js';
 
 export interface EpochDependencies {
   /** The source of the leads as they are recorded. */
@@ -51,6 +56,8 @@ export interface EpochDependencies {
 
 /** Records since the computed scores that one batch takes into account; with more, the job has to come nearer first. */
 export const defaultMaximumTail = 20_000;
+/** Documents of prepared leads whose leads are decided in one piece. */
+const documentsPerPiece = 5;
 
 export function scoringEpochPolicy(dependencies: EpochDependencies) {
   return policy({
@@ -97,9 +104,7 @@ class OpenEpochs implements OpenCapability {
       { ou_id: command.ou_id, version: command.configuration_version },
       { configurations: this.dependencies.configurations, scope: this.scope },
     );
-    const group = new PreparedGroup(command.ou_id, configuration, command, prepared);
-    group.take(tail.happenings, tail.decisions);
-    return this.#activation(command, configuration, { group, at: momentOf(command, tail) });
+    return this.#activation(command, configuration, { prepared, tail });
   }
 
   /** Not for a group that is in force, nor for a job that has ended, or has counted deleted events, while the command waited. */
@@ -128,12 +133,49 @@ class OpenEpochs implements OpenCapability {
     return readTail(log, part, { from, to });
   }
 
+  /** Decides some leads after the others, and gives way in between: reads of the partition do not wait for all of them. */
   async #activation(
     command: records.ActivateScoringEpoch,
-    configuration: Awaited<ReturnType<typeof configurationAt>>,
-    { group, at }: { readonly group: PreparedGroup; readonly at: string },
+    configuration: ScoringConfiguration,
+    { prepared, tail }: { readonly prepared: readonly Uint8Array[]; readonly tail: Tail },
   ): Promise<CapabilityDecision> {
-    const { ou_id, partition } = command;
+    const at = momentOf(command, tail);
+    const tails = new LeadTails(tail);
+    const turns = new Turns();
+    const events: OutgoingRecord[] = [];
+    const commands: OutgoingRecord[] = [];
+    let changed = 0;
+    const decide = async (leads: readonly PreparedLead[], since: Tail) => {
+      const group = new PreparedGroup(command.ou_id, configuration, command, leads);
+      group.take(since.happenings, since.decisions);
+      const decided = await this.#decideGroup({ ...command, at }, configuration, group);
+      events.push(...decided.events);
+      commands.push(...decided.commands);
+      changed += decided.changed;
+      await turns.giveWay();
+    };
+    for (let from = 0; from < prepared.length; from += documentsPerPiece) {
+      const leads: PreparedLead[] = [];
+      for (const packed of prepared.slice(from, from + documentsPerPiece)) {
+        leads.push(...unpackedLeads(packed));
+        await turns.giveWay();
+      }
+      await decide(leads, tails.take(leads.map(({ lead_id }) => lead_id)));
+    }
+    await decide([], tails.rest());
+    const activated = outgoing(records.scoringEpochActivated, {
+      key: String(command.partition),
+      payload: { ...epochOf(command), leads: changed, at },
+    });
+    return { outcome: 'decided', events: [...events, activated], commands };
+  }
+
+  async #decideGroup(
+    activation: records.ActivateScoringEpoch & { readonly at: string },
+    configuration: ScoringConfiguration,
+    group: PreparedGroup,
+  ): Promise<{ events: OutgoingRecord[]; commands: OutgoingRecord[]; changed: number }> {
+    const { ou_id } = activation;
     const [rules, leads] = await Promise.all([
       this.#rules.load(new Set([ou_id])),
       this.#leads.load(Array.from(group.leadIds, (lead_id) => ({ ou_id, lead_id }))),
@@ -141,17 +183,12 @@ class OpenEpochs implements OpenCapability {
     const decided = decideActivation(
       group,
       (leadId) => leads.get(leadName(ou_id, leadId)) ?? null,
-      { ...command, at },
+      activation,
       { configuration, live: rulesIn(rules, ou_id) },
     );
     const events = decided.map((payload): LeadEvent => ({ type: 'ScoreAdjusted', payload }));
-    const changed = new Set(decided.map(({ lead_id }) => lead_id));
-    const { events: own, commands } = withContributions(withLevelCrossings(events, rules), rules, { leads });
-    const activated = outgoing(records.scoringEpochActivated, {
-      key: String(partition),
-      payload: { ...epochOf(command), leads: changed.size, at },
-    });
-    return { outcome: 'decided', events: [...own, activated], commands };
+    const changed = new Set(decided.map(({ lead_id }) => lead_id)).size;
+    return { ...withContributions(withLevelCrossings(events, rules), rules, { leads }), changed };
   }
 
   async fold(events: readonly FoldedRecord[]): Promise<void> {

@@ -171,20 +171,20 @@ export async function arePrepared(
   return found.reduce((sum, { count }) => sum + count, 0) === upTo.prepared;
 }
 
-/** The leads of a group up to an offset; null: some of them are no longer there. */
+/** The leads of a group up to an offset, packed; null: some of them are no longer there. */
 export async function findPrepared(
   readModel: ReadModel,
   of: RescoredGroup,
   upTo: PreparedUpTo,
-): Promise<PreparedLead[] | null> {
+): Promise<Uint8Array[] | null> {
   const found = await withClassifiedErrors(() =>
     readModel
       .collection(preparedLeads)
       .find({ _id: keysWithin([of.ou_id, preparedId(of, upTo)], uuidBytes) })
       .toArray(),
   );
-  const leads = found.flatMap(({ packed }) => unpackedLeads(bytesOf(packed)));
-  return leads.length === upTo.prepared ? leads : null;
+  const leads = found.reduce((sum, { count }) => sum + count, 0);
+  return leads === upTo.prepared ? found.map(({ packed }) => bytesOf(packed)) : null;
 }
 
 export async function deletePrepared(

@@ -23,14 +23,13 @@ import {
   findPrepared,
   findPreparedUpTo,
   isActive,
-  packedLeads,
   storePrepared,
   type PreparedUpTo,
   type RescoredGroup,
 } from './documents.js';
-import { PreparedGroup } from './prepared-model.js';
-import type { RescoredLeads } from './group.js';
-import { readTail, scoringEnd } from './tail.js';
+import type { AdvancedGroup, RescoredLeads } from './group.js';
+import type { Rescored } from './state-model.js';
+import { scoringEnd } from './tail.js';
 
 type Work = records.RescoringWork;
 type RescoringJob = Job<Work>;
@@ -116,10 +115,18 @@ async function replayed(
   context: RescoringContext,
 ): Promise<RescoredLeads> {
   const configuration = await configurationAt({ ou_id, version: work.configuration_version }, context);
-  const { score_type, ruleset_id, dry_run } = work;
-  const rescored = { score_type, ...(ruleset_id !== undefined && { ruleset_id }) };
-  const input = { part, configuration, rescored, at: started_at, isPreparing: !dry_run };
+  const input = {
+    part,
+    configuration,
+    rescored: rescoredOf(work),
+    at: started_at,
+    isPreparing: !work.dry_run,
+  };
   return context.tasks.perform('rescoring', input, signal);
+}
+
+function rescoredOf({ score_type, ruleset_id }: Work): Rescored {
+  return { score_type, ...(ruleset_id !== undefined && { ruleset_id }) };
 }
 
 function prepare(
@@ -209,17 +216,20 @@ async function preparedUpTo(
     known = await prepare(job, planned, await replayed(job, planned, context), context);
   const end = await scoringEnd(context.log(), planned.part.partition);
   if (end - known.scoring_end <= maximumTail / 4) return known;
-  const leads = await findPrepared(readModel, of, known);
-  if (!leads) return known;
+  const packed = await findPrepared(readModel, of, known);
+  if (!packed) return known;
   const { ou_id, work } = job;
-  const configuration = await configurationAt({ ou_id, version: work.configuration_version }, context);
-  const group = new PreparedGroup(ou_id, configuration, work, leads);
-  for (let from = known.scoring_end; from < end; from += maximumTail) {
-    const to = Math.min(end, from + maximumTail);
-    const { happenings, decisions } = await readTail(context.log(), planned.part, { from, to });
-    group.take(happenings, decisions);
-  }
-  const next = await storePrepared(readModel, of, end, packedLeads(group.all()));
+  const { ouId, partition, leads, deleted, signal } = planned.part;
+  const input: AdvancedGroup = {
+    part: { ouId, partition, leads, deleted },
+    configuration: await configurationAt({ ou_id, version: work.configuration_version }, context),
+    rescored: rescoredOf(work),
+    packed,
+    range: { from: known.scoring_end, to: end },
+    recordsAtOnce: maximumTail,
+  };
+  const advanced = await context.tasks.perform('advance', input, signal);
+  const next = await context.tasks.apart(() => storePrepared(readModel, of, end, advanced));
   await deletePrepared(readModel, of, known);
   return next;
 }

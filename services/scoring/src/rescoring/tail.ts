@@ -12,6 +12,40 @@ export interface Tail {
   readonly happenings: readonly Happening[];
 }
 
+/** A tail, taken lead by lead. */
+export class LeadTails {
+  readonly #leads = new Map<string, { decisions: PlacedDecision[]; happenings: Happening[] }>();
+
+  constructor({ decisions, happenings }: Tail) {
+    for (const decision of decisions) this.#of(decision.payload.lead_id).decisions.push(decision);
+    for (const happening of happenings) this.#of(happening.payload.lead_id).happenings.push(happening);
+  }
+
+  #of(leadId: string) {
+    const known = this.#leads.get(leadId) ?? { decisions: [], happenings: [] };
+    this.#leads.set(leadId, known);
+    return known;
+  }
+
+  /** What has happened to some leads; it is not in the rest any more. Each lead's own order stays. */
+  take(leadIds: Iterable<string>): Tail {
+    const taken: { decisions: PlacedDecision[]; happenings: Happening[] } = { decisions: [], happenings: [] };
+    for (const leadId of leadIds) {
+      const tail = this.#leads.get(leadId);
+      if (!tail) continue;
+      taken.decisions.push(...tail.decisions);
+      taken.happenings.push(...tail.happenings);
+      this.#leads.delete(leadId);
+    }
+    return taken;
+  }
+
+  /** What has happened to all leads that were not taken. */
+  rest(): Tail {
+    return this.take([...this.#leads.keys()]);
+  }
+}
+
 /** Where scoring.events ends in a partition. */
 export async function scoringEnd(log: EventLog, partition: number): Promise<number> {
   const [end] = await endOffsets(log, 'scoring.events', [partition]);
