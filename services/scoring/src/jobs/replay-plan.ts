@@ -31,7 +31,7 @@ interface ReplayingJob {
   readonly work: { readonly partitions: readonly records.ReplayedPartition[] };
 }
 
-export const defaultLeadsPerStep = 20_000;
+export const defaultLeadsPerStep = 10_000;
 
 /** The ends of the log when a job begins, by partition: its result is of one moment. */
 export async function endsOfLog(log: EventLog): Promise<HistoryPart['ends'][]> {
