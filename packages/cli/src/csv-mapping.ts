@@ -1,8 +1,14 @@
 // Turns CSV rows into events by a mapping, which names the columns for the lead, the event and the metadata.
-import { eventTypeKey, leadFieldNames, type JsonObject, type JsonValue } from '@lead-scoring/contracts';
+import {
+  eventTypeKey,
+  fieldMeantBy,
+  leadFieldNames,
+  metadataKeyOf,
+  type JsonObject,
+  type JsonValue,
+} from '@lead-scoring/contracts';
 import type { EventToSend } from '@lead-scoring/client';
 import { z } from 'zod';
-import { fieldMeantBy, metadataKeyOf } from './column-names.js';
 
 const source = z.union([z.strictObject({ column: z.string() }), z.strictObject({ fixed: z.string() })], {
   error: 'must be {"column": "…"} or {"fixed": "…"}',

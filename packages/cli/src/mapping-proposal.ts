@@ -1,6 +1,5 @@
 // Proposes a mapping for a CSV from its header and its first rows, for a person to correct. Pure.
-import { normaliseAlias, utcTime } from '@lead-scoring/contracts';
-import { fieldMeantBy, metadataKeyOf } from './column-names.js';
+import { fieldMeantBy, metadataKeyOf, normaliseAlias, utcTime } from '@lead-scoring/contracts';
 import { maximumRepeats, type CsvMappingFile } from './csv-mapping.js';
 
 export interface MappingProposal {

@@ -32,6 +32,7 @@ export {
   type StoredEditions,
 } from './editions/stored-editions.js';
 export { createReadModelComponent, type ReadModelComponentOptions } from './component.js';
+export { ensureExpiry } from './expiry.js';
 export { BufferedInserts, BufferedReplacements } from './buffered-documents.js';
 export { BufferedStates, type BufferedStatesOptions } from './buffered-states.js';
 export {

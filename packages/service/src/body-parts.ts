@@ -10,6 +10,8 @@ export interface BodyPartsOptions {
   types: readonly string[];
   /** Of the time in which the reader waits for bytes. Default `leastUploadRate`. */
   leastRate?: LeastRate;
+  /** Whether the charset that the request names is passed over. */
+  takesAnyCharset?: boolean;
 }
 
 /** Decompressed bytes for each sent one, beyond which a body says nothing; lines of JSON have 50 at the most. */
@@ -31,9 +33,9 @@ export interface BodyParts {
 /** @throws ProblemError 415 for an unsupported media type, charset or encoding */
 export function readBodyParts(
   req: IncomingMessage,
-  { types, leastRate = leastUploadRate }: BodyPartsOptions,
+  { types, leastRate = leastUploadRate, takesAnyCharset = false }: BodyPartsOptions,
 ): BodyParts {
-  const { type, isGzip } = formOf(req, types);
+  const { type, isGzip } = formOf(req, types, takesAnyCharset);
   return { type, parts: isGzip ? decompressed(req, leastRate) : received(req, leastRate) };
 }
 

@@ -50,8 +50,12 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
  * The media type of a body, lower case, and whether it is compressed.
  * @throws ProblemError 415 for an unsupported media type, charset or encoding
  */
-export function formOf(req: IncomingMessage, types: readonly string[]): { type: string; isGzip: boolean } {
-  const type = mediaTypeOf(req, types);
+export function formOf(
+  req: IncomingMessage,
+  types: readonly string[],
+  takesAnyCharset = false,
+): { type: string; isGzip: boolean } {
+  const type = mediaTypeOf(req, types, takesAnyCharset);
   const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip')
     throw new ProblemError(
@@ -110,7 +114,7 @@ class HeldBytes {
   }
 }
 
-function mediaTypeOf(req: IncomingMessage, types: readonly string[]): string {
+function mediaTypeOf(req: IncomingMessage, types: readonly string[], takesAnyCharset: boolean): string {
   const [type = '', ...parameters] = (req.headers['content-type'] ?? '')
     .split(';')
     .map((part) => part.trim().toLowerCase());
@@ -125,7 +129,13 @@ function mediaTypeOf(req: IncomingMessage, types: readonly string[]): string {
     .find((parameter) => parameter.startsWith('charset='))
     ?.slice('charset='.length)
     .replaceAll('"', '');
-  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8' && charset !== 'us-ascii')
+  if (
+    !takesAnyCharset &&
+    charset !== undefined &&
+    charset !== 'utf-8' &&
+    charset !== 'utf8' &&
+    charset !== 'us-ascii'
+  )
     throw new ProblemError(415, 'unsupported_charset', 'The body must be UTF-8.');
   return type;
 }

@@ -13,6 +13,8 @@ export {
   type LeastRate,
 } from './body.js';
 export { readBodyParts, type BodyParts, type BodyPartsOptions } from './body-parts.js';
+export { csvFormOf, type FoundCsvForm } from './csv-form.js';
+export { csvRecords, maximumCsvRow, rowTooLong, type CsvForm, type CsvRecord } from './csv-records.js';
 export { onceClosed } from './closed-response.js';
 export {
   defineComponent,

@@ -19,6 +19,8 @@ export interface QueryPortRequest {
   method?: 'GET' | 'POST';
   body?: Buffer;
   headers?: Readonly<Record<string, string>>;
+  /** The longest wait for the beginning of the answer; default: `timeoutMs` of the port. */
+  timeoutMs?: number | undefined;
   /** The longest wait for each further part of the answer; default: `timeoutMs` of the port. */
   partTimeoutMs?: number | undefined;
   /** Ends the request. */
@@ -49,7 +51,7 @@ export class QueryPort {
   async ask(
     claims: InternalClaims,
     path: string,
-    { method = 'GET', body, headers, partTimeoutMs, signal }: QueryPortRequest = {},
+    { method = 'GET', body, headers, timeoutMs, partTimeoutMs, signal }: QueryPortRequest = {},
   ): Promise<QueryPortAnswer> {
     const authorization = await signInternal(claims, { method, target: path, body }, this.#internalSecret);
     return this.#request({
@@ -61,6 +63,7 @@ export class QueryPort {
         [internalAuthorizationHeader]: authorization,
       },
       ...(body && { body }),
+      ...(timeoutMs !== undefined && { headersTimeout: timeoutMs }),
       ...(partTimeoutMs !== undefined && { bodyTimeout: partTimeoutMs }),
       ...(signal && { signal }),
     });

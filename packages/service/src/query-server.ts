@@ -238,17 +238,25 @@ export function createQueryApplication(options: Omit<QueryServerOptions, 'host' 
     .get(metricsHandler)
     .all(methodNotAllowed(['GET']));
   const checkAnswers = options.checkAnswers ?? process.env.NODE_ENV === 'test';
-  for (const bound of literalFirst(options.routes)) {
-    const { path, method } = bound.route;
+  for (const [path, ofPath] of byPath(literalFirst(options.routes))) {
     const route = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
-    const steps = [nameRoute(path), serve(bound, options.internalSecret, checkAnswers)];
-    if (method === 'POST') route.post(...steps);
-    else route.get(...steps);
-    route.all(methodNotAllowed([method]));
+    for (const bound of ofPath) {
+      const steps = [nameRoute(path), serve(bound, options.internalSecret, checkAnswers)];
+      if (bound.route.method === 'POST') route.post(...steps);
+      else route.get(...steps);
+    }
+    route.all(methodNotAllowed(ofPath.map(({ route: { method } }) => method)));
   }
   app.use(notFound);
   app.use(problemHandler(options.logger));
   return app;
+}
+
+/** The routes of each path, in the order of the first of them. */
+function byPath(routes: readonly BoundQuery[]): Map<string, BoundQuery[]> {
+  const paths = new Map<string, BoundQuery[]>();
+  for (const bound of routes) paths.set(bound.route.path, [...(paths.get(bound.route.path) ?? []), bound]);
+  return paths;
 }
 
 /** Literal paths before parameters: `/leads/{id}` must not take requests for `/leads/search`. */

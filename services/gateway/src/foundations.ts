@@ -1,11 +1,10 @@
 // The parts that all others of the gateway need: secrets, databases, the log, and the processor of identity.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { createEventLogComponent, type EventLog, type ProcessorStatus } from '@lead-scoring/event-log';
-import { createReadModelComponent, type ReadModel } from '@lead-scoring/read-model';
+import { createReadModelComponent, ensureExpiry, type ReadModel } from '@lead-scoring/read-model';
 import { secretsInForce, type ComponentScope, type Logger } from '@lead-scoring/service';
 import type { GatewayConfiguration } from './configuration.js';
 import { lastUses } from './credentials/last-use.js';
-import { ensureExpiry } from './expiry.js';
 import { answers } from './idempotency/write-claim.js';
 import {
   createCommandSignature,
@@ -44,7 +43,7 @@ export async function openFoundations(
       logger,
     }),
   );
-  await ensureExpiry(readModel, [buckets.name, answers.name]);
+  await ensureExpiry(readModel, [buckets, answers]);
   const requestReadModel = await scope.start(
     createReadModelComponent(configuration, {
       name: 'read model for requests',

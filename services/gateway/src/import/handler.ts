@@ -85,7 +85,7 @@ const rowReaders: Readonly<Record<string, RowsIn | undefined>> = {
   'text/csv': csvRows,
 };
 
-function mediaTypeOf(req: Request): string {
+export function mediaTypeOf(req: Request): string {
   return (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
@@ -215,7 +215,7 @@ function withAdvice(error: unknown): never {
 }
 
 /** The rest of a large upload is not read: its connection ends with the answer. */
-function closing(error: unknown): unknown {
+export function closing(error: unknown): unknown {
   if (!(error instanceof ProblemError)) return error;
   return new ProblemError(error.status, error.code, error.detail, {
     ...(error.errors && { errors: error.errors }),

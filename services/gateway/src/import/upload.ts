@@ -10,7 +10,7 @@ import {
 import type { RecordWriter } from '@lead-scoring/event-log';
 import { ProblemError } from '@lead-scoring/service';
 import { asLogProblem } from '../edge/log-problem.js';
-import { chunksOf } from '../intake/chunks.js';
+import { chunkRecords } from '../intake/chunks.js';
 import { reach } from '../intake/handler.js';
 import { problem } from '../problem.js';
 import type { ImportJob } from './job.js';
@@ -146,7 +146,7 @@ export class ImportRun {
     const { ouId, jobId, fireTriggers, headers } = this.upload;
     const { writer, partitionOf } = this.dependencies;
     const batch = { ouId, batchId: jobId, source: 'import' as const, fireTriggers, receivedAt };
-    const chunks = chunksOf({ ...batch, events, estimatedBytes, headers }, partitionOf);
+    const chunks = chunkRecords({ ...batch, events, estimatedBytes, headers }, partitionOf);
     try {
       reach(this.#positions, await writer.write(chunks));
     } catch (error) {

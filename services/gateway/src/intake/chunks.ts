@@ -1,78 +1,14 @@
-// Groups the events of one request by partition into few, large records, because the cost per record limits throughput
-// (PERFORMANCE.md).
-import { records } from '@lead-scoring/contracts';
+// The events of one request as records of the log.
+import { chunksOf, records, type EventBatch } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 
-type ChunkEvent = records.ChunkEvent;
-
-export interface Batch {
-  ouId: string;
-  batchId: string;
-  source: 'ingest' | 'import';
-  fireTriggers: boolean;
-  receivedAt: string;
-  events: readonly ChunkEvent[];
-  /** The approximate size of the events as JSON. */
-  estimatedBytes: number;
-  headers: Readonly<Record<string, string>>;
-}
-
-/** Well below the largest record of a topic. */
-const maximumChunkBytes = 900_000;
-
 /** One record per partition; several only where one would be too large. */
-export function chunksOf(
-  batch: Batch,
+export function chunkRecords(
+  { headers, ...batch }: EventBatch & { headers: Readonly<Record<string, string>> },
   partitionOf: (key: string) => number,
 ): OutgoingRecord<typeof records.ingestEvents>[] {
-  const byPartition = new Map<number, ChunkEvent[]>();
-  for (const event of batch.events) {
-    const partition = partitionOf(event.lead_id);
-    const events = byPartition.get(partition);
-    if (events) events.push(event);
-    else byPartition.set(partition, [event]);
-  }
-  const chunks: OutgoingRecord<typeof records.ingestEvents>[] = [];
-  for (const [partition, events] of byPartition)
-    for (const part of batch.estimatedBytes <= maximumChunkBytes ? [events] : divide(events)) {
-      const [first] = part;
-      if (!first) continue;
-      chunks.push(
-        outgoing(records.ingestEvents, {
-          key: first.lead_id,
-          partition,
-          payload: {
-            ou_id: batch.ouId,
-            batch_id: batch.batchId,
-            source: batch.source,
-            fire_triggers: batch.fireTriggers,
-            received_at: batch.receivedAt,
-            events: part,
-          },
-          // The events come from validateEvents, and ingest checks the record again.
-          isChecked: true,
-          headers: batch.headers,
-        }),
-      );
-    }
-  return chunks;
-}
-
-/** Divides the events, in order, into the largest parts that a record may have. */
-function divide(events: readonly ChunkEvent[]): ChunkEvent[][] {
-  const parts: ChunkEvent[][] = [];
-  let part: ChunkEvent[] = [];
-  let bytes = 0;
-  for (const event of events) {
-    const size = Buffer.byteLength(JSON.stringify(event)) + 1;
-    if (part.length > 0 && bytes + size > maximumChunkBytes) {
-      parts.push(part);
-      part = [];
-      bytes = 0;
-    }
-    part.push(event);
-    bytes += size;
-  }
-  if (part.length > 0) parts.push(part);
-  return parts;
+  return chunksOf(batch, partitionOf).map(({ key, partition, payload }) =>
+    // The events come from validateEvents, and ingest checks the record again.
+    outgoing(records.ingestEvents, { key, partition, payload, isChecked: true, headers }),
+  );
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
 import { idOf } from '../testing/builders.js';
 import { createBytesInFlight, type Holding } from './bytes-in-flight.js';
-import { chunksOf } from './chunks.js';
+import { chunkRecords } from './chunks.js';
 import { batchOf } from './read-events.js';
 
 type ChunkEvent = records.ChunkEvent;
@@ -29,7 +29,7 @@ describe('chunks', () => {
         (sizes) => {
           const events = sizes.map(([lead, size], n) => chunkEvent(n, lead, size));
           const bytes = Buffer.byteLength(JSON.stringify(events));
-          const chunks = chunksOf(
+          const chunks = chunkRecords(
             {
               ouId: idOf('ou'),
               batchId: idOf('batch'),

@@ -4,7 +4,7 @@ import type { RecordPosition, RecordWriter } from '@lead-scoring/event-log';
 import { ProblemError, requestIdOf } from '@lead-scoring/service';
 import type { Request } from 'express';
 import type { Caller } from '../credentials/authenticate.js';
-import { chunksOf } from './chunks.js';
+import { chunkRecords } from './chunks.js';
 import type { SentBatch } from './read-events.js';
 
 /** A request for intake, without its events. */
@@ -66,7 +66,7 @@ export function submit(
     errors: errors.map(({ path, message }) => ({ path: nameOf(path), message })),
   }));
   if (rejected.length > 0 && !isPartial) throw refusal(rejected, sent.length);
-  const chunks = chunksOf(
+  const chunks = chunkRecords(
     {
       ouId,
       batchId,

@@ -1,6 +1,5 @@
 // The lines of an export: CSV with a header, or NDJSON. Pure.
-import { finderOf } from '@lead-scoring/contracts';
-import { csvLine } from './csv.js';
+import { csvLine, finderOf } from '@lead-scoring/contracts';
 import type { PlacedEvent } from './events-at.js';
 
 export interface LineWriter {

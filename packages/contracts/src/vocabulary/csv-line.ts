@@ -1,5 +1,6 @@
 // Lines of CSV (RFC 4180) for programs and spreadsheets. Pure.
-import { withApostrophe, type JsonValue } from '@lead-scoring/contracts';
+import type { JsonValue } from './json.js';
+import { withApostrophe } from './spreadsheet-text.js';
 
 const needsQuotes = /[",\r\n]/;
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { csvCell, csvLine } from './csv.js';
+import { csvCell, csvLine } from './csv-line.js';
 
 const read = (text: string): string[][] =>
   parse(text, { record_delimiter: '\r\n', relax_column_count: true });
