@@ -54,6 +54,7 @@ export {
 export type { StepErrorListener } from './job-step.js';
 export { jobs, type FedJobKind, type JobKind, type JobsCapability } from './job.js';
 export { cursorBehindJob, findJob, findJobs, findListedJobs, jobCollection } from './job-documents.js';
+export { errorHeader, errorLines } from './job-errors.js';
 export { jobAnswer, jobNotFound, type Job, type JobPart, type JobStep } from './job-model.js';
 export { createFoldWatch, type FoldWatch } from './fold-watch.js';
 export type { OpenAggregate } from './open-aggregate.js';

@@ -26,6 +26,8 @@ export interface JobDocument extends GuardedDocument {
   ou: Binary;
   started_at: string;
   status: Job<AnyWork>['status'];
+  /** Of its work; absent in documents of before. */
+  kind?: string;
   /** JSON text of the job. */
   content: string;
 }
@@ -44,14 +46,24 @@ export async function findJob(readModel: ReadModel, ouId: string, id: string): P
   return job?.ou_id === ouId ? job : null;
 }
 
+export interface JobsRequest extends PageRequest {
+  readonly status?: Job<AnyWork>['status'] | undefined;
+  /** Default: of all kinds. */
+  readonly kind?: string;
+}
+
 /** A page of an OU's jobs, the newest first. @throws InvalidCursor */
 export function findJobs(
   readModel: ReadModel,
   ouId: string,
-  { status, ...request }: PageRequest & { readonly status?: Job<AnyWork>['status'] | undefined },
+  { status, kind, ...request }: JobsRequest,
 ): Promise<Page<Job<AnyWork>>> {
   return findPage(readModel.collection(jobCollection), {
-    filter: { ou: uuidToBinary(ouId), ...(status && { status: equals(status) }) },
+    filter: {
+      ou: uuidToBinary(ouId),
+      ...(status && { status: equals(status) }),
+      ...(kind !== undefined && { kind: equals(kind) }),
+    },
     sort: newestFirst,
     request,
     toItem: toJob,
@@ -62,11 +74,20 @@ export function findJobs(
 export async function findListedJobs(
   readModel: ReadModel,
   ouId: string,
-  request: Parameters<typeof findJobs>[2],
-  { service, now }: { readonly service: Parameters<typeof listedJob>[0]; readonly now: Date },
+  request: JobsRequest,
+  {
+    service,
+    now,
+    countsOf,
+  }: {
+    readonly service: Parameters<typeof listedJob>[0];
+    readonly now: Date;
+    /** Fields that jobs of some kinds have besides. */
+    readonly countsOf?: (job: Job<AnyWork>) => Partial<ReturnType<typeof listedJob>>;
+  },
 ): Promise<Page<ReturnType<typeof listedJob>>> {
   const { data, ...page } = await findJobs(readModel, ouId, request);
-  return { ...page, data: data.map((job) => listedJob(service, job, now)) };
+  return { ...page, data: data.map((job) => ({ ...listedJob(service, job, now), ...countsOf?.(job) })) };
 }
 
 /** The cursor with which a list goes on behind a job; the same in the lists of all services. */

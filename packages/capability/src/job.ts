@@ -218,6 +218,7 @@ function jobsDeclaration(
           ou: uuidToBinary(job.ou_id),
           started_at: job.started_at,
           status: job.status,
+          kind: job.work.kind,
           content: packJson(job as unknown as JsonValue),
           ...at,
         },

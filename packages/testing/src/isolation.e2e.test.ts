@@ -368,6 +368,15 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   redeliverNotification: [missing(({ deliveryId }) => ({ parameters: { id: deliveryId } }))],
   listJobs: [nothing],
   getJob: [missing(({ jobId }) => ({ parameters: { id: jobId } }))],
+  listJobErrors: [missing(({ jobId }) => ({ parameters: { id: jobId } }))],
+  previewLeadImport: [nothing],
+  startLeadImport: [
+    missing(({ leadFileId }) => ({
+      body: { file_id: leadFileId, primary_identifier: { column: 'Email', kind: 'email' } },
+    })),
+  ],
+  listLeadImports: [nothing],
+  findLeadImports: [nothing],
   cancelJob: [missing(({ jobId }) => ({ parameters: { id: jobId } }))],
   startWhatIf: [
     missing(({ ruleId }) => ({ body: { changes: [{ op: 'remove', rule_id: ruleId }] } })),

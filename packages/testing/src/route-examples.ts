@@ -71,6 +71,8 @@ export interface Unit {
   jobId: string;
   /** Of a completed what-if whose draft changes nothing. */
   whatIfId: string;
+  /** An uploaded table of leads, which no import has taken. */
+  leadFileId: string;
   /** Two challengers: one stays, and its draft changes nothing. */
   challengerId: string;
   idleChallengerId: string;
@@ -142,6 +144,10 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listIgnoredDeals: () => ({}),
   resetScores: ({ idleLeadId }) => ({ parameters: { leadID: idleLeadId } }),
   deleteLead: ({ idleLeadId }) => ({ parameters: { leadID: idleLeadId } }),
+  previewLeadImport: ({ mark }) => ({ body: leadRowsOf(mark) }),
+  startLeadImport: ({ leadFileId }) => ({ body: leadImportOf(leadFileId) }),
+  listLeadImports: () => ({ query: { limit: '5' } }),
+  findLeadImports: () => ({ body: { limit: 5 } }),
   createShare: ({ leadId }) => ({ parameters: { id: leadId } }),
   listShares: ({ leadId }) => ({ parameters: { id: leadId } }),
   revokeShare: ({ idleShareId }) => ({ parameters: { token: idleShareId } }),
@@ -366,6 +372,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listJobs: () => ({ query: { limit: '5' } }),
   getJob: ({ jobId }) => ({ parameters: { id: jobId } }),
   cancelJob: ({ jobId }) => ({ parameters: { id: jobId } }),
+  listJobErrors: ({ jobId }) => ({ parameters: { id: jobId } }),
   analyzeSite: ({ siteUrl }) => ({ body: { url: siteUrl } }),
   listSiteAnalyses: () => ({ query: { limit: '5' } }),
   setActiveOrgUnit: ({ ouId }) => ({ body: { ouId } }),
@@ -648,6 +655,11 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
       changes: [{ op: 'add', rule: { event_type: eventType, weight: 3 } }],
     }),
   ];
+  const { file_id: leadFileId } = await made<{ file_id: string }>(
+    'previewLeadImport',
+    { body: leadRowsOf(mark) },
+    unit,
+  );
   const siteUrl = `${system.siteUrl}/?of=${mark}`;
   await made('analyzeSite', { body: { url: siteUrl } }, unit);
   return {
@@ -702,9 +714,22 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     deliveryId: tests.data[0]?.id ?? '',
     jobId,
     whatIfId,
+    leadFileId,
     challengerId,
     idleChallengerId,
     siteUrl,
+  };
+}
+
+function leadRowsOf(mark: string) {
+  return { rows: [{ Email: `imported.${mark}@example.com`, 'Full Name': `Imported ${mark}` }] };
+}
+
+function leadImportOf(file_id: string) {
+  return {
+    file_id,
+    primary_identifier: { column: 'Email', kind: 'email' },
+    field_mappings: [{ column: 'Full Name', field: 'name' }],
   };
 }
 

@@ -36,7 +36,7 @@ export interface GatewayDependencies {
   onFatal: (error: unknown) => void;
 }
 
-const { importEvents } = routeDeclarations;
+const { importEvents, previewLeadImport } = routeDeclarations;
 
 type HealthChecks = Readonly<Record<string, HealthCheck>>;
 
@@ -121,7 +121,8 @@ function publicApplication(
   });
 }
 
-/** An import may have any size; its handler ends one that comes too slowly. */
+/** An import may be large; its handler ends one that comes too slowly. */
 function isImport({ method, url }: IncomingMessage): boolean {
-  return method === importEvents.method && url?.split('?', 1)[0] === importEvents.path;
+  const path = url?.split('?', 1)[0];
+  return [importEvents, previewLeadImport].some((route) => method === route.method && path === route.path);
 }

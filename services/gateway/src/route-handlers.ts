@@ -4,6 +4,7 @@ import { commandBuilders } from './commands/commands.js';
 import { createCommandHandler, type CommandDependencies } from './commands/handler.js';
 import { createImportHandler, type ImportHandlerDependencies } from './import/handler.js';
 import { createIntakeHandler } from './intake/handler.js';
+import { createLeadImportHandler } from './lead-import/handler.js';
 import type { Forwarder } from './reads/forward.js';
 import { localHandlerOf, type LocalHandlers } from './reads/local.js';
 import type { RouteHandler } from './router.js';
@@ -23,7 +24,7 @@ export function createRouteHandlers({
   forwarder,
   local,
 }: RouteHandlerDependencies): (route: RouteDeclaration) => RouteHandler | undefined {
-  const intakeHandlers = createIntakeHandlers(intake);
+  const intakeHandlers = createIntakeHandlers(intake, forwarder);
   return (route) => {
     switch (route.kind) {
       case 'intake':
@@ -42,10 +43,14 @@ export function createRouteHandlers({
   };
 }
 
-function createIntakeHandlers(dependencies: ImportHandlerDependencies): ReadonlyMap<string, RouteHandler> {
-  const { ingest, importEvents } = routeDeclarations;
+function createIntakeHandlers(
+  dependencies: ImportHandlerDependencies,
+  forwarder: Forwarder,
+): ReadonlyMap<string, RouteHandler> {
+  const { ingest, importEvents, previewLeadImport } = routeDeclarations;
   const take = createIntakeHandler(dependencies);
   const takeImport = createImportHandler(dependencies);
+  const takeTable = createLeadImportHandler({ ...dependencies, forwarder });
   const ofSegment = segmentRoutes.map(([route, type]): [string, RouteHandler] => {
     const takeMessages = createSegmentHandler(route, type, dependencies);
     return [route.name, (req, _res, ouId) => takeMessages(req, requiredUnit(ouId))];
@@ -54,6 +59,7 @@ function createIntakeHandlers(dependencies: ImportHandlerDependencies): Readonly
     ...ofSegment,
     [ingest.name, (req, _res, ouId) => take(req, requiredUnit(ouId))],
     [importEvents.name, (req, _res, ouId) => takeImport(req, requiredUnit(ouId))],
+    [previewLeadImport.name, (req, _res, ouId) => takeTable(req, requiredUnit(ouId))],
   ]);
 }
 

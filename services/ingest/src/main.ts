@@ -1,7 +1,7 @@
 // The ingest service: its processor of ingest.commands, and its query port.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
-import { createReadModelComponent } from '@lead-scoring/read-model';
+import { createReadModelComponent, ensureExpiry } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -13,6 +13,7 @@ import {
   serviceHealthChecks,
   setting,
 } from '@lead-scoring/service';
+import { leadFileCollections } from './lead-imports/documents.js';
 import { aliasShare } from './intake/allowance-model.js';
 import { ingestQueries } from './queries.js';
 import { ingestService } from './service.js';
@@ -48,6 +49,7 @@ runService({
         writer: { write: (sent) => writer.write(sent) },
         eventDeletion: { partitions: configuration.PARTITIONS, now: () => new Date() },
         eventTypeBackfill: { log: () => log, now: () => new Date() },
+        leadImport: { log: () => log, now: () => new Date() },
         onStepError: (error, { job_id, step }) => {
           logger.error({ err: error, job_id, step }, 'a step of a job has thrown; the job has failed');
         },
@@ -56,10 +58,11 @@ runService({
     const readModel = await scope.start(
       createReadModelComponent(configuration, {
         service: 'ingest',
-        collections: service.collections,
+        collections: [...service.collections, ...leadFileCollections],
         logger,
       }),
     );
+    await ensureExpiry(readModel, leadFileCollections);
     const log = await scope.start(createEventLogComponent(configuration, { service: 'ingest', logger }));
     const writer = await scope.start(createRecordWriter(log));
     const processor = await scope.start(

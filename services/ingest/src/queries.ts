@@ -7,6 +7,7 @@ import { eventTypeQueries } from './event-types/queries.js';
 import { eventQueries } from './events/queries.js';
 import { exportQueries } from './export/queries.js';
 import { jobQueries } from './jobs/queries.js';
+import { leadImportQueries } from './lead-imports/queries.js';
 import { statsQueries } from './stats/queries.js';
 import { touchQueries } from './touches/queries.js';
 import { visibilityQueries } from './visibility/queries.js';
@@ -26,6 +27,7 @@ export function ingestQueries(
     ...analyticsQueries(readModel),
     ...eventTypeQueries(readModel, scoring),
     ...jobQueries(readModel, () => new Date()),
+    ...leadImportQueries(readModel, () => new Date()),
     ...statsQueries(readModel),
     ...touchQueries(readModel),
     ...visibilityQueries(readModel, { partitions, timeoutMs: positionTimeoutMs }),

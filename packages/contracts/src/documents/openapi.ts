@@ -354,7 +354,8 @@ function bodyOf(
     ...(typeof schema.description === 'string' && { description: schema.description }),
     content: Object.fromEntries(
       (route.bodyTypes ?? ['application/json']).map((type) => {
-        const text = lines[type];
+        const form = route.bodyForms?.[type];
+        const text = form ? undefined : lines[type];
         if (text)
           return [
             type,
@@ -363,7 +364,6 @@ function bodyOf(
               example: text.example,
             },
           ];
-        const form = route.bodyForms?.[type];
         const ofType = form ? collector.schemaOf(form, 'input') : schema;
         return [type, { schema: ofType, example: sampleOf(ofType, collector.components) }];
       }),

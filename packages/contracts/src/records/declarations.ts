@@ -12,6 +12,7 @@ export * from './imports.js';
 export * from './ingest.js';
 export * from './ingest-jobs.js';
 export * from './jobs.js';
+export * from './lead-imports.js';
 export * from './lead-levels.js';
 export * from './event-type-backfill.js';
 export * from './level-backfill.js';

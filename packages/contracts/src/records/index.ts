@@ -1,6 +1,7 @@
 // All record declarations, by type and by topic.
 import { accountBackfillRecords } from './account-backfill.js';
 import { accountScoringRecords } from './account-scoring.js';
+import { leadImportRecords } from './lead-imports.js';
 import { levelBackfillRecords } from './level-backfill.js';
 import { challengerRecords } from './challengers.js';
 import { configurationFileRecords } from './configuration-file.js';
@@ -35,6 +36,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...eventTypeBackfillRecords,
   eventScoresDeleted,
   ...importRecords,
+  ...leadImportRecords,
   ...scoringRecords,
   ...profileScoringRecords,
   ...dealScoringRecords,
@@ -69,6 +71,7 @@ type ServiceRecord =
   | (typeof eventTypeBackfillRecords)[number]
   | typeof eventScoresDeleted
   | (typeof importRecords)[number]
+  | (typeof leadImportRecords)[number]
   | (typeof scoringRecords)[number]
   | (typeof profileScoringRecords)[number]
   | (typeof dealScoringRecords)[number]

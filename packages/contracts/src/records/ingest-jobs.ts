@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { eventTypeBackfillFound, eventTypeBackfillWork } from './event-type-backfill.js';
 import { importFound, importWork } from './imports.js';
 import { jobRecords } from './jobs.js';
+import { leadImportFound, leadImportWork } from './lead-imports.js';
 
 const count = z.int().min(0);
 
@@ -14,7 +15,12 @@ const deletionWork = z.strictObject({
 export type DeletionWork = z.infer<typeof deletionWork>;
 
 /** The parameters of each kind of job. */
-export const ingestWork = z.discriminatedUnion('kind', [deletionWork, importWork, eventTypeBackfillWork]);
+export const ingestWork = z.discriminatedUnion('kind', [
+  deletionWork,
+  importWork,
+  eventTypeBackfillWork,
+  leadImportWork,
+]);
 export type IngestWork = z.infer<typeof ingestWork>;
 
 /** What the deletion of a type has come to. */
@@ -28,7 +34,7 @@ export type DeletionFound = z.infer<typeof deletionFound>;
 export const ingestJobs = jobRecords(
   'ingest',
   ingestWork,
-  z.union([deletionFound, importFound, eventTypeBackfillFound]),
+  z.union([deletionFound, importFound, eventTypeBackfillFound, leadImportFound]),
 );
 
 export const ingestJobRecords = [

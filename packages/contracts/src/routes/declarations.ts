@@ -31,6 +31,7 @@ export * from './intake.js';
 export { maximumListedAliases, type LeadAlias } from './lead-aliases.js';
 export * from './internal.js';
 export * from './jobs.js';
+export * from './lead-imports.js';
 export * from './leads.js';
 export * from './score-explanation.js';
 export * from './milestone-triggers.js';

@@ -22,6 +22,7 @@ import * as filters from './filters.js';
 import * as intake from './intake.js';
 import * as jobs from './jobs.js';
 import * as leadAliases from './lead-aliases.js';
+import * as leadImports from './lead-imports.js';
 import * as leads from './leads.js';
 import * as milestones from './milestone-triggers.js';
 import * as channels from './notification-channels.js';
@@ -80,6 +81,10 @@ export const routes = {
   forecastScore: forecast.forecastScore,
   resetScores: scoreReset.resetScores,
   deleteLead: leads.deleteLead,
+  previewLeadImport: leadImports.previewLeadImport,
+  startLeadImport: leadImports.startLeadImport,
+  listLeadImports: leadImports.listLeadImports,
+  findLeadImports: leadImports.findLeadImports,
   listDeals: deals.listDeals,
   getAttributionInsights: attribution.getAttributionInsights,
   listAttributedDeals: attribution.listAttributedDeals,
@@ -205,6 +210,7 @@ export const routes = {
   listJobs: jobs.listJobs,
   getJob: jobs.getJob,
   cancelJob: jobs.cancelJob,
+  listJobErrors: jobs.listJobErrors,
   analyzeSite: sites.analyzeSite,
   listSiteAnalyses: sites.listSiteAnalyses,
   setActiveOrgUnit: administration.setActiveOrgUnit,

@@ -19,6 +19,10 @@ export const jobStatus = z
   .enum(['running', 'completed', 'failed', 'cancelled'])
   .describe('failed: it could not go on; the last error says why.');
 
+/** How many rows of an import of leads had one outcome, so far. */
+const rowsOf = (outcome: string) =>
+  z.int().min(0).optional().describe(`Of an import of leads: the rows that ${outcome}.`);
+
 export const job = z
   .strictObject({
     id: jobId,
@@ -27,6 +31,9 @@ export const job = z
     total: z.int().min(0).nullable().describe('Items that there are to do; null: not known.'),
     done: z.int().min(0).describe('Items that were dealt with, failed ones included.'),
     failed: z.int().min(0),
+    created: rowsOf('have made a lead'),
+    updated: rowsOf('were of leads that were there'),
+    skipped: rowsOf('had been imported before'),
     errors: z
       .array(jobError)
       .max(maximumJobErrors)
@@ -53,7 +60,7 @@ export const job = z
   .meta({ id: 'Job' });
 export type Job = z.infer<typeof job>;
 
-const listedJob = job.omit({ errors: true, result: true }).meta({ id: 'ListedJob' });
+export const listedJob = job.omit({ errors: true, result: true }).meta({ id: 'ListedJob' });
 export type ListedJob = z.infer<typeof listedJob>;
 
 export const listJobs = defineRoute({
@@ -113,4 +120,19 @@ export const cancelJob = defineRoute({
   parameters,
   responses: { 200: { description: 'The job, which has ended', schema: job } },
   problems: ['job_not_found', 'job_not_cancellable'],
+});
+
+export const listJobErrors = defineRoute({
+  ...own,
+  name: 'listJobErrors',
+  method: 'GET',
+  path: '/jobs/{id}/errors',
+  kind: 'query',
+  access: viewer,
+  summary: 'The errors of a job, as CSV',
+  description:
+    'Columns: row, code, message. Of an import of leads, all rows that failed, each followed by its cells, so that they can be corrected and imported again; for seven days. Of other jobs, the first hundred errors.',
+  parameters,
+  responses: { 200: { description: 'The errors', contentType: 'text/csv' } },
+  problems: ['job_not_found'],
 });

@@ -6,6 +6,7 @@ import { eventTypeCommands } from './event-type-commands.js';
 import { identityCommands } from './identity-commands.js';
 import { jobCommands } from './job-commands.js';
 import { leadCommands } from './lead-commands.js';
+import { leadImportCommands } from './lead-import-commands.js';
 import { ruleCommands } from './rule-commands.js';
 import { scoringCommands } from './scoring-commands.js';
 import { triggerCommands } from './trigger-commands.js';
@@ -14,6 +15,7 @@ export const commandBuilders: CommandBuilders = {
   ...scoringCommands,
   ...ruleCommands,
   ...leadCommands,
+  ...leadImportCommands,
   ...eventTypeCommands,
   ...channelCommands,
   ...triggerCommands,

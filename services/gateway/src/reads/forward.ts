@@ -37,6 +37,8 @@ import { passOn, refuseEndedUnit } from './pass-on.js';
 export interface Forwarder {
   /** @throws ProblemError 400 for an invalid query, 503 when the owner is away, 504 when it is late */
   forward(route: RouteDeclaration, req: Request, res: Response, ouId: string | undefined): Promise<void>;
+  /** Asks owners in the name of the caller of a request. */
+  askFor(req: Request, ouId: string): Ask;
   /** The lead that an id names: the lead to which the id's alias was linked, else the id itself. */
   namedLead(leadId: string, req: Request, ouId: string): Promise<string>;
   /** The event types that have come in, hidden ones as well, from ingest. */
@@ -65,6 +67,7 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
     return Promise.resolve({
       value: {
         forward: (route, req, res, ouId) => forward(owners, options, { route, req, ouId }, res),
+        askFor: (req, ouId) => owners.askAs(claimsOf(req, ouId)),
         namedLead: (leadId, req, ouId) => namedLead(leadId, owners.askAs(claimsOf(req, ouId))),
         eventTypes: async (req, ouId) => {
           const { path, responses } = routeDeclarations.listSeenEventTypes;

@@ -5,6 +5,7 @@ import type { RecordWriter } from '@lead-scoring/event-log';
 import { eventDeletion, type EventDeletionOptions } from '../event-deletions/job.js';
 import { eventTypeBackfill, type EventTypeBackfillOptions } from '../event-type-recounts/job.js';
 import { eventImport } from '../imports/job.js';
+import { leadImport, type LeadImportOptions } from '../lead-imports/job.js';
 
 export interface IngestJobsDependencies {
   onStepError: StepErrorListener;
@@ -12,6 +13,7 @@ export interface IngestJobsDependencies {
   writer: Pick<RecordWriter, 'write'>;
   eventDeletion: EventDeletionOptions;
   eventTypeBackfill: EventTypeBackfillOptions;
+  leadImport: LeadImportOptions;
 }
 
 /** @param listedTypes the most event types of an OU that lists show from one partition */
@@ -23,6 +25,7 @@ export function ingestJobs({ onStepError, writer, ...options }: IngestJobsDepend
       eventDeletion(options.eventDeletion),
       eventImport,
       eventTypeBackfill(options.eventTypeBackfill, listedTypes),
+      leadImport(options.leadImport),
     ],
     writer,
     onStepError,

@@ -1,21 +1,34 @@
 // The queries on jobs of the ingest service.
-import { findJob, findListedJobs, jobAnswer, jobNotFound } from '@lead-scoring/capability';
+import { errorLines, findJob, findListedJobs, jobAnswer, jobNotFound } from '@lead-scoring/capability';
 import { jobNamed, routes, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { bindQuery, problem, type BoundQuery } from '@lead-scoring/service';
+import { bindQuery, problem, StreamedAnswer, type BoundQuery } from '@lead-scoring/service';
+import { failedRowLines } from '../lead-imports/failed-rows.js';
+import { rowCountsOf } from './row-counts.js';
 
 export function jobQueries(readModel: ReadModel, now: () => Date): BoundQuery[] {
+  const jobNamedBy = async (id: string, ouId: string) => {
+    const job = await findJob(readModel, ouId, jobNamed(id).id);
+    if (!job) throw problem(jobNotFound.code, jobNotFound.message);
+    return job;
+  };
   return [
     bindQuery(routes.listJobs, ({ query, context: { ouId } }) =>
-      findListedJobs(readModel, ouId, query, { service: 'ingest', now: now() }),
+      findListedJobs(readModel, ouId, query, { service: 'ingest', now: now(), countsOf: rowCountsOf }),
     ),
     bindQuery(routes.getJob, async ({ params: { id }, context: { ouId } }) => {
-      const job = await findJob(readModel, ouId, jobNamed(id).id);
-      if (!job) throw problem(jobNotFound.code, jobNotFound.message);
-      const answer = jobAnswer('ingest', job, now());
+      const job = await jobNamedBy(id, ouId);
+      const answer = { ...jobAnswer('ingest', job, now()), ...rowCountsOf(job) };
       const work = job.work as records.IngestWork;
       const result = job.status === 'completed' && resultOf(work, job.found);
       return result ? { ...answer, result } : answer;
+    }),
+    bindQuery(routes.listJobErrors, async ({ params: { id }, context: { ouId } }) => {
+      const job = await jobNamedBy(id, ouId);
+      const lines = job.work.kind === 'lead-import' ? failedRowLines(readModel, job) : errorLines(job);
+      return new StreamedAnswer('text/csv; charset=utf-8', lines, {
+        'Content-Disposition': 'attachment; filename="errors.csv"',
+      });
     }),
   ];
 }
@@ -24,6 +37,7 @@ export function jobQueries(readModel: ReadModel, now: () => Date): BoundQuery[] 
 function resultOf(work: records.IngestWork, found: unknown): routeDeclarations.Job['result'] | null {
   switch (work.kind) {
     case 'import':
+    case 'lead-import':
       return null;
     case 'event-deletion':
       return { event_type: work.event_type, ...(found as records.DeletionFound) };

@@ -26,6 +26,12 @@ export const serviceOptions: IngestOptions = {
       },
       now: () => new Date(receivedAt),
     },
+    leadImport: {
+      log: () => {
+        throw new Error('the test has no log for jobs');
+      },
+      now: () => new Date(),
+    },
     onStepError: (error) => {
       throw error;
     },

@@ -6,6 +6,7 @@ import type { ReadModel } from '@lead-scoring/read-model';
 import { problem, type AskedService, type Logger } from '@lead-scoring/service';
 import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import type { SettingsCommand } from '../event-type-settings/messages.js';
+import { leadFileCollections } from '../lead-imports/documents.js';
 import { intakeCommands, type IntakeCommand } from '../intake/messages.js';
 import { ingestQueries } from '../queries.js';
 import { ingestService } from '../service.js';
@@ -63,13 +64,14 @@ export async function startRig({
         now: () => new Date(),
         ...(typesPerStep !== undefined && { typesPerStep }),
       },
+      leadImport: { log: () => rig.log, now: () => new Date() },
     },
     aliasShare,
     ...(listedTypes !== undefined && { listedTypes }),
   });
   const rig: ServiceRig = await openServiceRig({
     service: 'ingest',
-    collections: service.collections,
+    collections: [...service.collections, ...leadFileCollections],
     ouId,
     partitions,
   });

@@ -1,8 +1,15 @@
 // The queries on jobs of the scoring service: a completed what-if, suggestion, rescoring, or backfill of accounts or levels has its result.
-import { findJob, findListedJobs, jobAnswer, jobNotFound, type Job } from '@lead-scoring/capability';
+import {
+  errorLines,
+  findJob,
+  findListedJobs,
+  jobAnswer,
+  jobNotFound,
+  type Job,
+} from '@lead-scoring/capability';
 import { jobNamed, routes, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { bindQuery, problem, type BoundQuery } from '@lead-scoring/service';
+import { bindQuery, problem, StreamedAnswer, type BoundQuery } from '@lead-scoring/service';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { loadOne } from '../configuration/queries.js';
 import { rescoringResultOf } from '../rescoring/result-model.js';
@@ -30,6 +37,11 @@ export function jobQueries({ readModel, configurations, now }: JobQueryDependenc
       if (job.status !== 'completed') return answer;
       const { version } = await loadOne(configurations, ouId);
       return { ...answer, result: await resultOf(job, { readModel, version }) };
+    }),
+    bindQuery(routes.listJobErrors, async ({ params: { id }, context: { ouId } }) => {
+      const job = await findJob(readModel, ouId, jobNamed(id).id);
+      if (!job) throw problem(jobNotFound.code, jobNotFound.message);
+      return new StreamedAnswer('text/csv; charset=utf-8', errorLines(job));
     }),
   ];
 }
