@@ -6,6 +6,7 @@ import type { ExportFlags } from './export-command.js';
 import type { HistoryFlags } from './history-command.js';
 import type { IngestFlags } from './ingest-command.js';
 import type { JobsFlags } from './jobs-command.js';
+import type { LeadImportFlags } from './lead-import-command.js';
 import type { ExplainFlags, LeadsFlags, ResetFlags } from './leads-commands.js';
 import type { TailFlags } from './log-commands.js';
 import type { Output } from './output.js';
@@ -21,6 +22,7 @@ import type { RestoreFlags } from './versions-commands.js';
 export type Flags = GlobalFlags &
   IngestFlags &
   LeadsFlags &
+  LeadImportFlags &
   JobsFlags &
   RescoreFlags &
   BackfillFlags &

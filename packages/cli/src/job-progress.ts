@@ -6,13 +6,18 @@ import { plain, progressBar, type Output, type Progress } from './output.js';
 const lookEveryMs = 300;
 
 /** @returns the job, once it has ended */
-async function endOfJob(client: Client, id: string, output: Output): Promise<CallAnswer<'getJob'>> {
+export async function endOfJob(
+  client: Client,
+  id: string,
+  output: Output,
+  unit = 'records',
+): Promise<CallAnswer<'getJob'>> {
   let bar: Progress | undefined;
   try {
     for (;;) {
       const job = await client.call('getJob', { parameters: { id } });
       if (job.status !== 'running') return job;
-      bar ??= progressBar(output, job.total ?? 0, 'records');
+      bar ??= progressBar(output, job.total ?? 0, unit);
       bar.update(job.done, job.done);
       await delay(lookEveryMs);
     }

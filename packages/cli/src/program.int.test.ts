@@ -69,6 +69,7 @@ afterEach(() => {
 
 function bodyOf(type: string, text: string): unknown {
   if (text === '') return null;
+  if (type.startsWith('text/csv')) return text;
   if (!type.startsWith('application/x-ndjson')) return JSON.parse(text) as unknown;
   return text
     .trimEnd()
@@ -1620,5 +1621,103 @@ grid: 1 changed
       profile A from: 60 → (none)
 and 6 more
 `);
+  });
+});
+
+describe('leads import', () => {
+  const preview = {
+    file_id: leadId,
+    headers: ['E-Mail', 'Role', 'Notes'],
+    sample_rows: [['ada@example.com', 'Countess', '']],
+    row_count: 2,
+    delimiter: ',',
+    encoding: 'utf-8',
+    auto_detected_identifiers: [{ column: 'E-Mail', kind: 'email', filled: 1 }],
+    suggested_mapping: {
+      primary_identifier: { column: 'E-Mail', kind: 'email' },
+      alias_mappings: [],
+      field_mappings: [
+        { column: 'Role', field: 'role' },
+        { column: 'Notes', field: 'notes' },
+      ],
+      event_mappings: [],
+      ignore_values: ['N/A'],
+    },
+    problems: [{ code: 'header_empty', message: 'Look at this.', column: 'Notes' }],
+    expires_at: '2026-01-02T00:00:00.000Z',
+  };
+  const job = {
+    ...{ id: `ingest-${leadId}`, kind: 'lead-import', status: 'completed', total: 2, done: 2, failed: 1 },
+    ...{ created: 1, updated: 0, skipped: 0, rate: 2, eta: null },
+    errors: [{ row: 3, code: 'invalid_row', message: 'E-Mail is empty' }],
+    started_at: '2026-01-01T00:00:00.000Z',
+    ended_at: '2026-01-01T00:00:01.000Z',
+  };
+  const importing = ({ url: path }: ReceivedRequest) => {
+    if (path.startsWith('/leads/import/preview')) return { body: preview };
+    if (path.startsWith('/leads/import/start')) return { status: 202, body: { job_id: job.id } };
+    if (path.endsWith('/errors'))
+      return { body: 'row,code,message\r\n', headers: { 'content-type': 'text/csv' } };
+    return { body: job };
+  };
+  const started = () => seen.find(({ url: path }) => path === '/leads/import/start')?.body;
+  const leadsFile = () => file('new-leads.csv', 'E-Mail,Role,Notes\nada@example.com,Countess,\n,,\n');
+
+  beforeEach(() => {
+    answer = importing;
+  });
+
+  test('shows what columns become, and imports by the proposed mapping with --yes', async () => {
+    const errors = join(directory, 'failed-rows.csv');
+    const done = await command(['leads', 'import', leadsFile(), '--yes', '--errors', errors]);
+    expect(done.written).toContain('1  E-Mail  primary email  ada@example.com');
+    expect(done.written).toContain('2 rows: 1 created, 0 updated, 0 skipped, 1 failed.');
+    expect(done.noted).toContain('! Notes: Look at this.');
+    expect(done.noted).toContain('! row 3: E-Mail is empty');
+    expect(started()).toEqual({ file_id: leadId, ...preview.suggested_mapping });
+    expect(readFileSync(errors, 'utf8')).toBe('row,code,message\r\n');
+    expect(done.exitCode).toBe(exitCodes.incomplete);
+  });
+
+  test('imports nothing without --yes, and writes the mapping that was corrected by flags', async () => {
+    const saved = join(directory, 'saved-mapping.json');
+    const map = ['--map', 'Role=field title', '--map', 'Notes=-', '--save-mapping', saved];
+    const shown = await command(['leads', 'import', leadsFile(), '--dry-run', ...map]);
+    expect(shown.exitCode).toBe(exitCodes.done);
+    const refused = await command(['leads', 'import', leadsFile()]);
+    expect(refused).toMatchObject({ exitCode: exitCodes.usage, noted: expect.stringContaining('--yes') });
+    expect(started()).toBeUndefined();
+    await command(['leads', 'import', leadsFile(), '--yes', '--mapping', saved]);
+    expect(started()).toMatchObject({ field_mappings: [{ column: 'Role', field: 'title' }] });
+  });
+
+  test('asks a person, who changes a column and says yes', async () => {
+    const stdin = Object.assign(Readable.from(['2\n', 'field title\n', 'yes\n']), { isTTY: true });
+    let noted = '';
+    const exitCode = await run(['leads', 'import', leadsFile()], {
+      environment: { LEAD_SCORING_URL: url, LEAD_SCORING_TOKEN: 'lsp_x', LEAD_SCORING_OU: ouId },
+      directory,
+      stdin,
+      output: { write: () => undefined, note: (text) => (noted += text), terminal: null },
+    });
+    expect(noted).toContain('Role becomes field title.');
+    expect(started()).toMatchObject({
+      field_mappings: [
+        { column: 'Notes', field: 'notes' },
+        { column: 'Role', field: 'title' },
+      ],
+    });
+    expect(exitCode).toBe(exitCodes.incomplete);
+  });
+
+  test.each([
+    [['--map', 'Rolle=field title'], 'no column "Rolle"'],
+    [['--map', 'Role=title'], 'must be COLUMN=MEANING'],
+    [['--map', 'E-Mail=-', '--yes'], 'No column names the leads'],
+  ])('%p is refused, with what to do', async (flags, message) => {
+    const { noted, exitCode } = await command(['leads', 'import', leadsFile(), ...flags]);
+    expect(noted).toContain(message);
+    expect([exitCodes.usage, exitCodes.data]).toContain(exitCode);
+    expect(started()).toBeUndefined();
   });
 });

@@ -9,6 +9,7 @@ import { erase } from './erase-command.js';
 import { declareExport, declareIngest } from './event-commands.js';
 import { history } from './history-command.js';
 import { declareJobs } from './job-commands.js';
+import { importLeads } from './lead-import-command.js';
 import { deleteLead, explain, leads, resetScore } from './leads-commands.js';
 import { retryLetters, serviceNamed, showDeadLetters, tail } from './log-commands.js';
 import type { Output } from './output.js';
@@ -89,8 +90,8 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
 }
 
 /** `leads`, `explain`, `history`, `reset` and `delete`: leads and their scores. */
-function declareLeads(program: Command, { command, output }: CommandContext): void {
-  program
+function declareLeads(program: Command, { command, output, stdin }: CommandContext): void {
+  const listed = program
     .command('leads')
     .description('Leads with their scores, highest first.')
     .option('--score-type <type>', 'engagement (default), profile, deal or account')
@@ -104,6 +105,7 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
     .option('--limit <count>', '1 to 100 (default 25)')
     .option('--page <number>')
     .action(command((flags, settings) => leads(flags, settings, output)));
+  declareLeadImport(listed, { command, output, stdin });
 
   program
     .command('explain <lead>')
@@ -141,6 +143,25 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
       'Delete a lead with its events, scores, aliases, share links and notifications. The lead is named as for explain; this cannot be undone.',
     )
     .action(command((_, settings, [lead = '']) => deleteLead(lead, settings, output)));
+}
+
+/** `leads import`: leads from a table. */
+function declareLeadImport(leadsCommand: Command, { command, output, stdin }: CommandContext): void {
+  leadsCommand
+    .command('import <file>')
+    .description(
+      'Import a table of leads, CSV or XLSX, a lead a row; - is standard input. Shows what its columns were taken for, and asks before it starts.',
+    )
+    .option('--yes', 'import it without asking')
+    .option('--dry-run', 'only show the table and the mapping')
+    .option(
+      '--map <column=meaning...>',
+      'change what a column becomes: "Role=field title", "Login=primary user_id", "Code=alias code", "Signed up=event day_first Sign Up", "Notes=-"',
+    )
+    .option('--mapping <file>', 'take the mapping from this JSON file, in place of the proposed one')
+    .option('--save-mapping <file>', 'write the mapping to this new file')
+    .option('--errors <file>', 'write the rows that failed to this new file, as CSV with the reasons')
+    .action(command((flags, settings, [file = '']) => importLeads(file, flags, { settings, output, stdin })));
 }
 
 /** `ou`: organizational units. */

@@ -1,9 +1,10 @@
 // The client: a typed call for every declared route, and ingestion of events in batches.
 import { randomUUID } from 'node:crypto';
-import { routes, type RouteName } from '@lead-scoring/contracts';
+import { routes, type routeDeclarations, type RouteName } from '@lead-scoring/contracts';
 import type { CallAnswer, CallInput, CallOptions } from './call.js';
 import { importEvents, type ImportOptions, type ImportResult } from './import.js';
 import { sendEvents, type EventToSend, type IngestOptions, type IngestResult } from './ingest.js';
+import { previewLeads, type LeadFileOptions } from './lead-files.js';
 import { opener, sender, type ClientOptions, type Open, type Send, type WireRequest } from './send.js';
 import { uploader } from './upload.js';
 
@@ -43,6 +44,14 @@ export interface Client {
     events: Iterable<EventToSend> | AsyncIterable<EventToSend>,
     options?: ImportOptions,
   ): Promise<ImportResult>;
+  /**
+   * Uploads a table of leads, CSV or XLSX, with one try; resolves with what is in it, and with the id by which `startLeadImport` takes it.
+   * @throws RequestFailed when the service refuses, ServiceUnreachable when the connection breaks
+   */
+  previewLeads(
+    parts: AsyncIterable<Uint8Array>,
+    options?: LeadFileOptions,
+  ): Promise<routeDeclarations.LeadImportPreview>;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -54,6 +63,7 @@ export function createClient(options: ClientOptions): Client {
     open: (name, input) => openAnswer(open, name, input),
     ingest: (events, ingestOptions = {}) => sendEvents(send, events, ingestOptions),
     import: (events, importOptions = {}) => importEvents(upload, events, importOptions),
+    previewLeads: (parts, fileOptions = {}) => previewLeads(upload, parts, fileOptions),
   };
 }
 

@@ -4,5 +4,6 @@ export { createClient, type Client } from './client.js';
 export { IngestFailed, RequestFailed, ServiceUnreachable } from './errors.js';
 export type { EventToSend, IngestOptions, IngestProgress, IngestResult } from './ingest.js';
 export type { ImportOptions, ImportProgress, ImportResult } from './import.js';
+export type { LeadFileOptions } from './lead-files.js';
 export type { RetrySchedule } from './retry.js';
 export type { ClientOptions } from './send.js';

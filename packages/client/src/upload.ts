@@ -19,7 +19,7 @@ import {
 export interface StreamedRequest {
   path: string;
   headers: Record<string, string>;
-  parts: AsyncIterable<string>;
+  parts: AsyncIterable<string | Uint8Array>;
   signal: AbortSignal | undefined;
 }
 
@@ -54,12 +54,12 @@ export function uploader(options: ClientOptions): Upload {
 class ConnectionFailed extends Error {}
 
 /** The parts, and what they threw. A generator around them would also catch what a broken connection throws into it. */
-class WatchedParts implements AsyncIterable<string> {
+class WatchedParts implements AsyncIterable<string | Uint8Array> {
   failure: { error: unknown } | null = null;
 
-  constructor(private readonly parts: AsyncIterable<string>) {}
+  constructor(private readonly parts: AsyncIterable<string | Uint8Array>) {}
 
-  [Symbol.asyncIterator](): AsyncIterator<string> {
+  [Symbol.asyncIterator](): AsyncIterator<string | Uint8Array> {
     const iterator = this.parts[Symbol.asyncIterator]();
     return {
       next: () =>
