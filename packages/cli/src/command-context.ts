@@ -9,6 +9,7 @@ import type { JobsFlags } from './jobs-command.js';
 import type { LeadImportFlags } from './lead-import-command.js';
 import type { ExplainFlags, LeadsFlags, ResetFlags } from './leads-commands.js';
 import type { TailFlags } from './log-commands.js';
+import type { MembersFlags } from './members-command.js';
 import type { Output } from './output.js';
 import type { AcceptFlags } from './positions-commands.js';
 import type { BackfillFlags } from './backfill-command.js';
@@ -33,6 +34,7 @@ export type Flags = GlobalFlags &
   HistoryFlags &
   ExportFlags &
   TailFlags &
+  MembersFlags &
   AclsFlags &
   AcceptFlags &
   ApplyFlags &

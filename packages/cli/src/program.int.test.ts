@@ -1371,6 +1371,68 @@ describe('organizational units', () => {
   });
 });
 
+describe('members', () => {
+  const ada = {
+    id: `0${ouId.slice(1)}`,
+    email: 'ada@example.com',
+    name: 'Ada Lovelace',
+    role: 'editor',
+    ou_ids: null,
+    status: 'active',
+    built_in: false,
+    invitation_expires_at: null,
+    created_at: '2026-01-31T09:30:00.000Z',
+  };
+  const invitation_url = 'https://app.example.com/invitations/lsi_x';
+  beforeEach(() => {
+    answer = ({ method, body }) => {
+      if (method === 'DELETE') return { status: 204, body: undefined };
+      if (method === 'PATCH') return { body: { ...ada, ...(body as object) } };
+      if (method === 'POST') return { status: 201, body: { ...ada, ...(body as object), invitation_url } };
+      return { body: { data: [ada], total: 1, page: 1, limit: 100 } };
+    };
+  });
+
+  test('are listed', async () => {
+    const { written, exitCode } = await command(['members', 'list']);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(written).toMatch(/Ada Lovelace +ada@example.com +editor +all +active/);
+    expect(JSON.parse((await command(['members', 'list', '--json'])).written)).toEqual([ada]);
+  });
+
+  test('are invited: the link alone is on standard output', async () => {
+    const one = await command(['members', 'invite', 'eve@example.com', 'Eve', 'viewer', '--units', ouId]);
+    expect(seen.at(-1)).toMatchObject({
+      method: 'POST',
+      url: '/members',
+      body: { email: 'eve@example.com', name: 'Eve', role: 'viewer', ou_ids: [ouId] },
+    });
+    expect([one.exitCode, one.written]).toEqual([exitCodes.done, `${invitation_url}\n`]);
+    const wrong = await command(['members', 'invite', 'eve@example.com', 'Eve', 'owner']);
+    expect([wrong.exitCode, wrong.noted]).toEqual([
+      exitCodes.usage,
+      expect.stringContaining('viewer, editor, admin'),
+    ]);
+    expect((await command(['members', 'link', 'ada@example.com'])).written).toBe(`${invitation_url}\n`);
+  });
+
+  test('get another role and are removed, by address or id', async () => {
+    await command(['members', 'role', 'Ada@example.com', 'admin']);
+    expect(seen.at(-1)).toMatchObject({
+      method: 'PATCH',
+      url: `/members/${ada.id}`,
+      body: { role: 'admin' },
+    });
+    const unsure = await command(['members', 'remove', ada.id]);
+    expect([unsure.exitCode, unsure.noted]).toEqual([exitCodes.usage, expect.stringContaining('--yes')]);
+    expect((await command(['members', 'remove', ada.id, '--yes'])).exitCode).toBe(exitCodes.done);
+    expect(seen.at(-1)).toMatchObject({ method: 'DELETE', url: `/members/${ada.id}` });
+    expect((await command(['members', 'remove', 'nobody@example.com', '--yes'])).exitCode).toBe(
+      exitCodes.data,
+    );
+  });
+});
+
 describe('a failure has a message and an exit code of its own', () => {
   test.each<[number, string, number]>([
     [401, 'credential_invalid', exitCodes.permission],

@@ -12,6 +12,7 @@ import { declareJobs } from './job-commands.js';
 import { importLeads } from './lead-import-command.js';
 import { deleteLead, explain, leads, resetScore } from './leads-commands.js';
 import { retryLetters, serviceNamed, showDeadLetters, tail } from './log-commands.js';
+import { declareMembers } from './member-commands.js';
 import type { Output } from './output.js';
 import { acceptPositionsOf, showPositions } from './positions-commands.js';
 import { rebuild } from './rebuild-command.js';
@@ -79,6 +80,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
   declareLeads(program, context);
   declareJobs(program, context);
   declareRules(program, context);
+  declareMembers(program, context);
   declareUnits(program, context);
   declareLog(program, context);
   declareErase(program, context);

@@ -26,3 +26,12 @@ export const pageHeaders: Record<string, string> = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
+
+/** The headers of a page with a form, which may send it to where the page came from. */
+export const formPageHeaders: Record<string, string> = {
+  ...pageHeaders,
+  'Content-Security-Policy': (pageHeaders['Content-Security-Policy'] ?? '').replace(
+    "form-action 'none'",
+    "form-action 'self'",
+  ),
+};

@@ -1,7 +1,12 @@
 // The text forms of a shared explanation: the page, its notices, CSV. Pictures are in `./preview`, which loads more
 // modules.
-export { pageHeaders } from './headers.js';
+export { formPageHeaders, pageHeaders } from './headers.js';
 export { renderCsv } from './render-csv.js';
+export {
+  renderFirstTokenPage,
+  renderInvitationPage,
+  type ShownInvitation,
+} from './render-invitation-pages.js';
 export {
   renderExpiredPage,
   renderTooManyPage,

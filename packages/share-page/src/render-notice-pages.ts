@@ -49,7 +49,8 @@ export function renderTooManyPage(retryAfterSeconds: number): string {
   });
 }
 
-function notice({ title, lead, rest }: { title: string; lead: Child; rest: Child }): string {
+/** A page that says one thing, and what to do. */
+export function notice({ title, lead, rest }: { title: string; lead: Child; rest: Child }): string {
   return textOf(
     htmlDocument({
       title,

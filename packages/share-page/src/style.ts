@@ -70,7 +70,7 @@ th,td{text-align:left;padding:.4rem 1rem .4rem 0;border-bottom:1px solid var(--l
 .notice{min-height:70vh;min-height:70svh;display:grid;align-content:center;justify-items:start;padding-block:3rem;gap:1.1rem}
 .notice>svg{width:6.5rem;height:6.5rem;margin:0 0 .4rem -.6rem}.notice>svg rect{fill:none;stroke:var(--zero);stroke-width:.45;stroke-dasharray:1.1 .9}
 .notice h1{font-size:clamp(2rem,6vw,3rem)}.notice p,.notice ul{max-width:36rem}.notice ul{padding-left:1.2rem}.notice .lead{font-size:1.2rem;line-height:1.5}
-.button{display:inline-block;margin-top:.4rem;padding:.6rem 1.3rem;border-radius:10px;background:var(--ink);color:var(--back);text-decoration:none;font-weight:600}
+.notice code{overflow-wrap:anywhere}button{font:inherit;border:0;cursor:pointer}.button{display:inline-block;margin-top:.4rem;padding:.6rem 1.3rem;border-radius:10px;background:var(--ink);color:var(--back);text-decoration:none;font-weight:600}
 @media (max-width:46rem){
 .hero,.pair{grid-template-columns:minmax(0,1fr)}
 h1{font-size:1.6rem}

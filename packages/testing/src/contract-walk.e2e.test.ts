@@ -332,7 +332,7 @@ describe('the credential that requested a change is recorded with the change', (
         // The profile and the deals of a lead follow from events.
         !(type === 'ScoreAdjusted' && payload.score_type !== 'engagement'),
     );
-    const known = [`Administrator ${unit.mark}`, 'Bootstrap', undefined];
+    const known = [`Administrator ${unit.mark}`, 'Bootstrap', 'First token', undefined];
     for (const { type, payload } of events) {
       const { kind, id, name } = payload.actor ?? {};
       expect({ type, kind, id, isKnown: known.includes(name) }).toEqual({

@@ -425,6 +425,21 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   createServiceAccount: [missing(({ ouId }) => ({ body: { name: 'Into A', ou_ids: [ouId] } }))],
   rotateServiceAccountSecret: [missing(({ clientId }) => ({ parameters: { id: clientId } }))],
   revokeServiceAccount: [missing(({ clientId }) => ({ parameters: { id: clientId } }))],
+  listMembers: [nothing],
+  addMember: [
+    missing(({ ouId }) => ({
+      body: { email: 'into.a@example.com', name: 'Into A', role: 'admin', ou_ids: [ouId] },
+    })),
+  ],
+  changeMember: [
+    missing(({ memberId }) => ({ parameters: { id: memberId }, body: { role: 'admin' } })),
+    missing(({ ouId }, { memberId }) => ({ parameters: { id: memberId }, body: { ou_ids: [ouId] } })),
+  ],
+  removeMember: [missing(({ memberId }) => ({ parameters: { id: memberId } }))],
+  inviteMember: [missing(({ memberId }) => ({ parameters: { id: memberId } }))],
+  // The link is the credential: only its holders can name the invitation.
+  getInvitation: [nothing],
+  acceptInvitation: [nothing],
   openApiDocument: [nothing],
   asyncApiDocument: [nothing],
   documentation: [nothing],
@@ -758,10 +773,13 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     adminToken,
     viewerToken,
     clientSecret,
+    invitationToken,
     shareToken,
     idleShareId,
     adminTokenId,
     idleTokenId,
+    memberId,
+    idleMemberId,
     clientId,
     rulesetId,
     ruleId,
@@ -779,12 +797,14 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     mark,
     ouId,
   } = unit;
-  const secrets = { adminToken, viewerToken, clientSecret };
+  const secrets = { adminToken, viewerToken, clientSecret, invitationToken };
   const things = {
     shareToken,
     idleShareId,
     adminTokenId,
     idleTokenId,
+    memberId,
+    idleMemberId,
     clientId,
     rulesetId,
     ruleId,

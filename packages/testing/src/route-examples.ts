@@ -22,6 +22,11 @@ export interface Unit {
   adminTokenId: string;
   viewerToken: string;
   idleTokenId: string;
+  /** Two members who have not joined; the idle one is removed. */
+  memberId: string;
+  idleMemberId: string;
+  /** The end of the link of a third one. */
+  invitationToken: string;
   /** A service account. */
   clientId: string;
   clientSecret: string;
@@ -387,6 +392,16 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   createServiceAccount: ({ mark }) => ({ body: { name: `Account ${mark}`, scopes: ['read'] } }),
   rotateServiceAccountSecret: ({ clientId }) => ({ parameters: { id: clientId } }),
   revokeServiceAccount: ({ clientId }) => ({ parameters: { id: clientId } }),
+  listMembers: () => ({}),
+  addMember: ({ mark, ouId }) => ({ body: memberOf(`Further member ${mark}`, ouId) }),
+  changeMember: ({ memberId, mark }) => ({
+    parameters: { id: memberId },
+    body: { name: `Renamed member ${mark}`, role: 'editor' },
+  }),
+  removeMember: ({ idleMemberId }) => ({ parameters: { id: idleMemberId } }),
+  inviteMember: ({ memberId }) => ({ parameters: { id: memberId } }),
+  getInvitation: ({ invitationToken }) => ({ parameters: { token: invitationToken } }),
+  acceptInvitation: ({ invitationToken }) => ({ parameters: { token: invitationToken } }),
   openApiDocument: () => ({}),
   asyncApiDocument: () => ({}),
   documentation: () => ({}),
@@ -454,6 +469,15 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
   const { id: idleOuId } = idleUnit.body as { id: string };
   const viewer = await token('Viewer', 'viewer');
   const idle = await token('Idle', 'viewer');
+  const member = (name: string) =>
+    made<{ id: string; invitation_url: string }>(
+      'addMember',
+      { body: memberOf(`${name} ${mark}`, unit) },
+      unit,
+    );
+  const { id: memberId } = await member('Member');
+  const { id: idleMemberId } = await member('Idle member');
+  const invited = await member('Invited member');
   const account = await made<{ client_id: string; client_secret: string }>(
     'createServiceAccount',
     { body: { name: `Account ${mark}`, ou_ids: [unit] } },
@@ -670,6 +694,9 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     adminTokenId: admin.id,
     viewerToken: viewer.token,
     idleTokenId: idle.id,
+    memberId,
+    idleMemberId,
+    invitationToken: invited.invitation_url.split('/').at(-1) ?? '',
     clientId: account.client_id,
     clientSecret: account.client_secret,
     rulesetId: ruleset.id,
@@ -731,6 +758,11 @@ function leadImportOf(file_id: string) {
     primary_identifier: { column: 'Email', kind: 'email' },
     field_mappings: [{ column: 'Full Name', field: 'name' }],
   };
+}
+
+function memberOf(name: string, ouId: string) {
+  const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.com`;
+  return { email, name, role: 'viewer', ou_ids: [ouId] };
 }
 
 function channelOf(name: string) {

@@ -17,6 +17,7 @@ import { createBootstrap, type BootstrapStatus } from './bootstrap.js';
 import { bootstrapRateLimitOf, type GatewayConfiguration } from './configuration.js';
 import { createAuthenticator } from './credentials/authenticate.js';
 import { openFoundations, type Foundations } from './foundations.js';
+import { createInvitations } from './invitations/handlers.js';
 import { createRequestLimits } from './rate-limit/request-limits.js';
 import { createSharedBuckets } from './rate-limit/shared-buckets.js';
 import { createLocalHandlers } from './reads/local-handlers.js';
@@ -100,11 +101,17 @@ function publicApplication(
   const { gate, directory, forwarder, lastUses } = services;
   const limits = createRequestLimits(configuration, createSharedBuckets(requestReadModel, gate, logger));
   const intake = intakeDependencies(configuration, foundations, services);
+  const commands = commandDependencies(configuration, foundations, services);
   const handlerOf = createRouteHandlers({
-    commands: commandDependencies(configuration, foundations, services),
+    commands,
     intake,
     forwarder,
-    local: createLocalHandlers(configuration, { readModel: requestReadModel, healthChecks, logger }),
+    local: createLocalHandlers(configuration, {
+      readModel: requestReadModel,
+      invitations: createInvitations(commands),
+      healthChecks,
+      logger,
+    }),
   });
   const router = createRouter({
     authenticator: createAuthenticator(directory),

@@ -8,6 +8,7 @@ import { problemCodesOfRoute, problemsOf } from '../routes/route-problems.js';
 import { intakeLimits } from '../routes/intake.js';
 import { bodyIsOptional, isPage, type RouteDeclaration, type RouteResponse } from '../routes/route.js';
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from './json-schemas.js';
+import { requiredAccessOf, type RequiredAccess } from './required-access.js';
 import { sampleOf } from './sample.js';
 import { webhookDescription, webhookHeaders } from './webhook.js';
 
@@ -32,12 +33,11 @@ export interface OpenApiResponse {
   content?: Record<string, { schema: JsonSchema; example?: unknown }>;
 }
 
-export interface OpenApiOperation {
+export interface OpenApiOperation extends RequiredAccess {
   operationId: string;
   tags: string[];
   summary: string;
   description?: string;
-  security: Record<string, string[]>[];
   parameters?: (OpenApiParameter | { $ref: string })[];
   requestBody?: {
     required: boolean;
@@ -85,14 +85,15 @@ const tags: Record<RouteDeclaration['tag'], string> = {
   Deliveries: 'What was sent to channels, every attempt of it, and sending it again.',
   Jobs: 'Long work that goes on after its request was answered: how far it is, and its end.',
   'Site analysis': 'A website becomes proposed rules for views of its pages.',
-  Session: 'Organizational units and the one that a credential works in.',
-  Admin: 'Credentials.',
+  Session: 'Your tokens, your organizational units, and the one that a credential works in.',
+  Admin: 'Members, service accounts and organizational units.',
   Description: 'What the system says about itself; no credential needed.',
 };
 
 const description = `Send what leads do as events; read their scores and the reasons for them.
 
 - **Credentials**: \`Authorization: Bearer <token>\` with a personal access token (\`lsp_…\`), or HTTP Basic with a service account's client id and secret.
+- **Rights**: each operation names the least role of a member (\`x-required-role\`) and the scope of a service account (\`x-required-scope\`). A viewer reads and shares, an editor writes, an admin manages members and service accounts.
 - **Organizational units**: a call works in the credential's active OU (POST /org-units/active), or in the one that \`X-OU-Id\` names.
 - **Errors** are RFC 9457 problems. \`code\` is for programs and does not change; \`detail\` says what to change. They come as \`application/json\`, or as \`application/problem+json\` when Accept names it.
 - **Repeating a write** is safe with an \`Idempotency-Key\`: the same key and body within 24 hours get the first answer again.
@@ -253,7 +254,7 @@ function operationOf(
     tags: [route.tag],
     summary: route.summary,
     ...(route.description !== undefined && { description: route.description }),
-    security: route.access.credential ? [{ bearer: [] }, { basic: [] }] : [],
+    ...requiredAccessOf(route),
     parameters: [
       ...parametersOf(route.parameters, 'path', collector),
       ...parametersOf(route.query, 'query', collector),

@@ -105,6 +105,21 @@ test('every text, list and object that is sent has a greatest size', () => {
   expect(unbounded).toEqual([]);
 });
 
+test('every operation names the role of a member and the scope of a service account; those for members alone take no HTTP Basic', () => {
+  for (const { path, method, access } of declared) {
+    const operation = document.paths[path]?.[method.toLowerCase()];
+    const { security, 'x-required-role': role, 'x-required-scope': scope } = operation ?? {};
+    const [bearer, basic] = [{ bearer: [] }, { basic: [] }];
+    expect({ path, method, security, role, scope: scope ?? null }).toEqual({
+      path,
+      method,
+      security: access.credential ? [bearer, ...(access.scope === null ? [] : [basic])] : [],
+      role: access.credential ? access.role : undefined,
+      scope: access.credential ? access.scope : null,
+    });
+  }
+});
+
 test('a body of which nothing must be there may be left out, such as that of a simulation', () => {
   const optional = declared
     .filter(

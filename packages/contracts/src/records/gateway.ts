@@ -6,7 +6,7 @@ import { defineRecord } from './record.js';
 
 export const role = z
   .enum(['viewer', 'editor', 'admin'])
-  .describe('viewer reads, editor writes, admin manages credentials.');
+  .describe('viewer reads and shares, editor writes, admin manages members and service accounts.');
 export type Role = z.infer<typeof role>;
 
 export const scope = z
@@ -224,7 +224,12 @@ export const tokenCreated = defineRecord({
   topic: 'gateway.events',
   key: 'organisation_id',
   description: 'A personal access token exists.',
-  schema: z.strictObject({ ...organisation, ...tokenFields, ...happened }),
+  schema: z.strictObject({
+    ...organisation,
+    ...tokenFields,
+    member_id: id.optional().describe('Whose it is; absent: the built-in member’s.'),
+    ...happened,
+  }),
 });
 
 export const tokenRevoked = defineRecord({

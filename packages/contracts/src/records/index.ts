@@ -13,6 +13,7 @@ import { gatewayRecords } from './gateway.js';
 import { importRecords } from './imports.js';
 import { ingestRecords } from './ingest.js';
 import { ingestJobRecords } from './ingest-jobs.js';
+import { memberRecords } from './members.js';
 import { notificationRecords } from './notification.js';
 import { profileLevelRecords } from './profile-levels.js';
 import { profileScoringRecords } from './profile-scoring.js';
@@ -30,6 +31,7 @@ import { commandReplied, inputsRead, positionsAccepted, rebuildReadModels, recor
 
 export const recordDeclarations: readonly RecordDeclaration[] = [
   ...gatewayRecords,
+  ...memberRecords,
   ...ingestRecords,
   ...ingestJobRecords,
   ...ingestDeletionRecords,

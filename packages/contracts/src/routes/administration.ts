@@ -5,6 +5,8 @@ import { rateLimit, role, scope } from '../records/gateway.js';
 import { admin, defineRoute, viewer } from './route.js';
 
 const noUnit = { organisationUnit: 'none' } as const;
+/** Members see and end their own tokens. A service account has none: it needs the scope for those of others. */
+const ownTokens = { ...viewer, scope: 'admin' } as const;
 
 export const orgUnit = z
   .strictObject({
@@ -99,10 +101,15 @@ export const endOrgUnit = defineRoute({
 const tokenView = {
   id,
   name: z.string().max(100),
+  member_id: id.describe('The member whose it is.'),
   prefix: z.literal('lsp_'),
   last_four: z.string().length(4),
-  role,
-  ou_ids: z.array(id).max(200).nullable(),
+  role: role.describe('What it may do now: its own role, or that of its member where that is less.'),
+  ou_ids: z
+    .array(id)
+    .max(200)
+    .nullable()
+    .describe('Where: its own OUs, without those that its member may not use. null: every OU.'),
   rate_limit: rateLimit.nullable(),
   expires_at: time.nullable(),
   last_used_at: time.nullable(),
@@ -124,9 +131,9 @@ export const listTokens = defineRoute({
   path: '/settings/tokens',
   owner: 'gateway',
   kind: 'local',
-  access: admin,
-  tag: 'Admin',
-  summary: 'Personal access tokens of the OU',
+  access: ownTokens,
+  tag: 'Session',
+  summary: 'Your personal access tokens that may be used in the OU; for an admin, those of all members',
   query: z.strictObject(pageParameters),
   responses: { 200: { description: 'Tokens, without their secrets', schema: page(token) } },
   problems: [],
@@ -138,17 +145,19 @@ export const createToken = defineRoute({
   path: '/settings/tokens',
   owner: 'gateway',
   kind: 'command',
-  access: admin,
-  tag: 'Admin',
-  summary: 'Create a personal access token',
+  access: { ...viewer, scope: null },
+  tag: 'Session',
+  summary: 'Create a personal access token of your own',
   description:
-    'The answer shows `token` this once. It may use no OU and hold no role that its creator has not.',
+    'The answer shows `token` this once. It is yours: at each use it may do what you may at that moment, narrowed by its own `role` and `ou_ids`, and it ends when you cease to be a member. It gets no OU and no role that the token you call with has not. A service account cannot make one.',
   body: z
     .strictObject({
       name: name(100),
       expires_at: moment.optional(),
       ou_ids: ouIds,
-      role: role.default('editor'),
+      role: role
+        .optional()
+        .describe('Default: editor, or the role of the token you call with where that is less.'),
       rate_limit: rateLimit.optional(),
     })
     .meta({ id: 'TokenForm' }),
@@ -168,9 +177,9 @@ export const revokeToken = defineRoute({
   path: '/settings/tokens/{id}',
   owner: 'gateway',
   kind: 'command',
-  access: admin,
-  tag: 'Admin',
-  summary: 'End a personal access token',
+  access: ownTokens,
+  tag: 'Session',
+  summary: 'End a personal access token of yours; an admin ends those of any member',
   parameters: z.strictObject({ id }),
   responses: { 204: { description: 'Ended' } },
   problems: ['token_not_found'],

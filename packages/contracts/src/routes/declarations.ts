@@ -34,6 +34,7 @@ export * from './jobs.js';
 export * from './lead-imports.js';
 export * from './leads.js';
 export * from './score-explanation.js';
+export * from './members.js';
 export * from './milestone-triggers.js';
 export * from './notification-channels.js';
 export * from './profile-levels.js';

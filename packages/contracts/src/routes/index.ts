@@ -24,6 +24,7 @@ import * as jobs from './jobs.js';
 import * as leadAliases from './lead-aliases.js';
 import * as leadImports from './lead-imports.js';
 import * as leads from './leads.js';
+import * as members from './members.js';
 import * as milestones from './milestone-triggers.js';
 import * as channels from './notification-channels.js';
 import * as profileLevels from './profile-levels.js';
@@ -225,6 +226,13 @@ export const routes = {
   createServiceAccount: administration.createServiceAccount,
   rotateServiceAccountSecret: administration.rotateServiceAccountSecret,
   revokeServiceAccount: administration.revokeServiceAccount,
+  listMembers: members.listMembers,
+  addMember: members.addMember,
+  changeMember: members.changeMember,
+  removeMember: members.removeMember,
+  inviteMember: members.inviteMember,
+  getInvitation: members.getInvitation,
+  acceptInvitation: members.acceptInvitation,
   openApiDocument: description.openApiDocument,
   asyncApiDocument: description.asyncApiDocument,
   documentation: description.documentation,

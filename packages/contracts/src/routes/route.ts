@@ -34,7 +34,14 @@ export interface RouteDeclaration {
   kind: 'command' | 'intake' | 'query' | 'local';
   access:
     | { credential: false }
-    | { credential: true; role: Role; scope: Scope; organisationUnit: 'active' | 'path' | 'none' };
+    | {
+        credential: true;
+        /** The least role of a member. */
+        role: Role;
+        /** The scope of a service account; null: only members may call it. */
+        scope: Scope | null;
+        organisationUnit: 'active' | 'path' | 'none';
+      };
   tag:
     | 'Events'
     | 'Leads'

@@ -3,10 +3,12 @@ import { z } from 'zod';
 import { id, leadId, page, pageParameters, score, time } from '../common.js';
 import { anyScoreTypes } from '../vocabulary/score-types.js';
 import { anyLeadScoreType, explainedAccount } from './account-scores.js';
-import { defineRoute, editor, viewer } from './route.js';
+import { defineRoute, viewer } from './route.js';
 import { scoreExplanation } from './score-explanation.js';
 
 const tag = 'Share links';
+/** Whoever may see a score may show it to others; a service account needs the scope of a change. */
+const sharing = { ...viewer, scope: 'write' } as const;
 const token = z
   .string()
   .min(1)
@@ -97,7 +99,7 @@ export const createShare = defineRoute({
   path: '/leads/{id}/share-explain',
   owner: 'share',
   kind: 'command',
-  access: editor,
+  access: sharing,
   tag,
   summary: "Share the explanation of a lead's score behind a link",
   description:
@@ -158,7 +160,7 @@ export const revokeShare = defineRoute({
   path: '/shares/{token}',
   owner: 'share',
   kind: 'command',
-  access: editor,
+  access: sharing,
   tag,
   summary: 'End a share link',
   description: 'By its token, or by the id that the list shows. From then on the link is 404.',

@@ -3,14 +3,14 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-export type SecretPrefix = 'lsp_' | 'lss_';
+export type SecretPrefix = 'lsp_' | 'lss_' | 'lsi_';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const form = /^(lsp_|lss_)([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
+const form = /^(lsp_|lss_|lsi_)([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
 /**
  * Writes a secret: 178 bits of `entropy` and a CRC-32.
- * @param prefix `lsp_` for personal tokens, `lss_` for service accounts' secrets
+ * @param prefix `lsp_` for personal tokens, `lss_` for service accounts' secrets, `lsi_` for invitations
  * @param entropy at least 30 uniformly random bytes
  */
 export function secretFrom(prefix: SecretPrefix, entropy: Uint8Array): string {

@@ -11,7 +11,7 @@ import type {
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { Sealing } from '@lead-scoring/service';
 import type { z } from 'zod';
-import type { RateLimit } from '../identity/messages.js';
+import type { RateLimit, Role } from '../identity/messages.js';
 import type { LookedUp } from '../reads/look-ups.js';
 
 type CommandRouteName = {
@@ -29,6 +29,8 @@ export interface CommandContext {
   commandId: string;
   organisationId: string;
   credentialId: string;
+  /** The caller's role. */
+  role: Role;
   /** The credential with its name, for the event. */
   actor: Actor;
   /** The OU of the request; undefined for routes that belong to none. */

@@ -92,6 +92,7 @@ export class CommandSender {
         commandId,
         organisationId: caller.organisationId,
         credentialId: caller.credentialId,
+        role: caller.role,
         actor: caller.by,
         ouId,
         requestedAt: new Date().toISOString(),

@@ -1,6 +1,7 @@
-// Commands about the gateway's own organisations: their OUs, tokens and service accounts.
-import { records } from '@lead-scoring/contracts';
+// Commands about the gateway's own organisations: their OUs, members, tokens and service accounts.
+import { records, routeDeclarations } from '@lead-scoring/contracts';
 import { deriveSecret } from '../credentials/derived-secrets.js';
+import { lesserRole } from '../identity/state.js';
 import {
   command,
   distinctIds,
@@ -50,7 +51,7 @@ export const identityCommands = {
       name,
       token_hash: hash,
       last_four: lastFour,
-      role,
+      role: role ?? lesserRole('editor', input.role),
       ou_ids: distinctIds(ou_ids ?? [ouOf(input)]),
       expires_at: expires_at ?? null,
       rate_limit: rate_limit ?? null,
@@ -103,7 +104,66 @@ export const identityCommands = {
       ...management(input),
       client_id: input.parameters.id.toLowerCase(),
     }),
+
+  addMember: (input) => {
+    const { email, name, role, ou_ids } = input.body;
+    const invitation = invitationOf(input);
+    const built = command(records.addMember, input.organisationId, {
+      ...inOrganisation(input),
+      ...invitation.fields,
+      member_id: input.commandId,
+      email,
+      name,
+      role,
+      ou_ids: ou_ids && distinctIds(ou_ids),
+      standard_rate_limit: input.standardRateLimit,
+      requested_by: input.credentialId,
+    });
+    return { ...built, shown: invitation.shown };
+  },
+
+  changeMember: (input) => {
+    const { ou_ids, email, name, role } = input.body;
+    return command(records.changeMember, input.organisationId, {
+      ...inOrganisation(input),
+      member_id: input.parameters.id.toLowerCase(),
+      ...(email !== undefined && { email }),
+      ...(name !== undefined && { name }),
+      ...(role !== undefined && { role }),
+      ...(ou_ids !== undefined && { ou_ids: ou_ids && distinctIds(ou_ids) }),
+      requested_by: input.credentialId,
+    });
+  },
+
+  inviteMember: (input) => {
+    const invitation = invitationOf(input);
+    const built = command(records.inviteMember, input.organisationId, {
+      ...inOrganisation(input),
+      ...invitation.fields,
+      member_id: input.parameters.id.toLowerCase(),
+      requested_by: input.credentialId,
+    });
+    return { ...built, shown: invitation.shown };
+  },
+
+  removeMember: (input) =>
+    command(records.removeMember, input.organisationId, {
+      ...inOrganisation(input),
+      member_id: input.parameters.id.toLowerCase(),
+      requested_by: input.credentialId,
+    }),
 } satisfies Partial<CommandBuilders>;
+
+/** The link of an invitation: its stored form, and the address that the answer shows. */
+function invitationOf({ commandId, tokenSecret, requestedAt, appUrl }: CommandContext) {
+  const { secret, hash } = deriveSecret('lsi_', commandId, tokenSecret);
+  const { invitationDays } = routeDeclarations;
+  const expiresAt = new Date(Date.parse(requestedAt) + invitationDays * 86_400_000).toISOString();
+  return {
+    fields: { invitation_hash: hash, invitation_expires_at: expiresAt },
+    shown: () => ({ invitation_url: `${appUrl}/invitations/${secret}` }),
+  };
+}
 
 function management(input: CommandContext) {
   return { ou_id: ouOf(input), requested_by: input.credentialId };

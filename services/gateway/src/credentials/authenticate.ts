@@ -4,7 +4,7 @@ import { secretHashOf, type Actor, type RouteDeclaration } from '@lead-scoring/c
 import { isRetriable } from '@lead-scoring/read-model';
 import type { ProblemError } from '@lead-scoring/service';
 import type { Role, Scope } from '../identity/messages.js';
-import { scopesOf } from '../identity/state.js';
+import { hasRole, scopesOf } from '../identity/state.js';
 import { problem, tryAgain } from '../problem.js';
 import { presentedCredential } from './authorization-header.js';
 import type { CredentialDirectory, KnownServiceAccount, KnownToken } from './directory.js';
@@ -19,6 +19,10 @@ export interface Caller {
   /** The same for events, with the credential's current name. */
   by: Actor;
   kind: 'token' | 'service_account';
+  /** The member whose token it is; null: a service account. */
+  memberId: string | null;
+  /** Of a token: the lesser of its own and its member's. Of a service account: what its scopes come to. */
+  role: Role;
   scopes: readonly Scope[];
   /** The OUs that the credential may use; null: all of the organisation. */
   ouIds: readonly string[] | null;
@@ -101,17 +105,29 @@ export function createAuthenticator(
 
 /** @throws ProblemError 403 when the credential's role or scopes are not sufficient */
 export function checkAccess(caller: Caller, access: RouteDeclaration['access']): void {
-  if (!access.credential || caller.scopes.includes(access.scope)) return;
-  throw caller.kind === 'token'
-    ? problem('role_not_allowed', `This needs the role ${access.role}. Use a token that has it.`)
-    : problem(
-        'scope_not_allowed',
-        `This needs the scope ${access.scope}. Use a service account or token that has it.`,
-      );
+  if (!access.credential) return;
+  const { role, scope } = access;
+  if (caller.kind === 'token') {
+    if (hasRole(caller.role, role)) return;
+    throw problem(
+      'role_not_allowed',
+      `This needs the role ${role}, and this token may act as ${caller.role}: the lesser of its own role and its member's. Use a token that has it.`,
+    );
+  }
+  if (scope === null)
+    throw problem(
+      'scope_not_allowed',
+      'This is for members, with a personal access token; a service account is no member.',
+    );
+  if (!caller.scopes.includes(scope))
+    throw problem(
+      'scope_not_allowed',
+      `This needs the scope ${scope}. Use a service account or token that has it.`,
+    );
 }
 
-/** The role that the services see, from the caller's scopes. */
-export function roleOf({ scopes }: Caller): Role {
+/** The role that the services see for a service account. */
+function roleOfScopes(scopes: readonly Scope[]): Role {
   if (scopes.includes('admin')) return 'admin';
   return scopes.includes('write') ? 'editor' : 'viewer';
 }
@@ -126,6 +142,8 @@ function callerOf(
     actor: `${credential.kind}:${credential.id}`,
     by: { kind: credential.kind, id: credential.id, name: credential.name },
     kind: credential.kind,
+    memberId: credential.kind === 'token' ? credential.member_id : null,
+    role: credential.kind === 'token' ? credential.role : roleOfScopes(credential.scopes),
     scopes: scopesOf(credential),
     ouIds: credential.ou_ids,
     knownActiveOuId: credential.active_ou_id,

@@ -1,16 +1,25 @@
 // The directory of credentials and OUs: the read side of identity that every request uses.
 import { binaryToUuid, uuidToBinary, type Binary, type ReadModel } from '@lead-scoring/read-model';
 import type { DatabaseGate } from '../database-gate.js';
-import { orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
-import type { ServiceAccount, Token } from '../identity/state.js';
+import { members, orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
+import {
+  builtInMember,
+  builtInMemberId,
+  memberIdOf,
+  tokenWithin,
+  type Member,
+  type ServiceAccount,
+  type Token,
+} from '../identity/state.js';
 import { createFreshCache } from './fresh-cache.js';
-import type { Revocations } from './revocations.js';
+import type { MemberRights, Revocations } from './revocations.js';
 
-export type KnownToken = Token & { organisation_id: string };
+/** A token within what its member may do. */
+export type KnownToken = Token & { organisation_id: string; member_id: string };
 export type KnownServiceAccount = ServiceAccount & { organisation_id: string };
 
 export interface CredentialDirectory {
-  /** A token that has not been ended, by the hash of its secret. */
+  /** A token that has not been ended, of a member who has not been removed, by the hash of its secret. */
   token(hash: string, fresh?: boolean): Promise<KnownToken | null>;
   serviceAccount(clientId: string, fresh?: boolean): Promise<KnownServiceAccount | null>;
   /** Whether the token was found by its last read; reads nothing itself. */
@@ -47,7 +56,7 @@ export function createCredentialDirectory(
     found && revocations.has(found.id) ? null : found;
   const common = { maximumAgeMs, staleMs };
   const reads = new CredentialReads(readModel, gate);
-  const tokenCache = createFreshCache<KnownToken>({
+  const tokenCache = createFreshCache<TokenOfMember>({
     ...common,
     maximumEntries: 10_000,
     load: (hash) => reads.token(hash),
@@ -68,7 +77,10 @@ export function createCredentialDirectory(
     load: (ouId) => reads.orgUnitEnd(ouId),
   });
   return {
-    token: async (hash, fresh) => unlessEnded(await tokenCache.get(hash, fresh)),
+    token: async (hash, fresh) => {
+      const found = await tokenCache.get(hash, fresh);
+      return found && unlessEnded(asOfNow(found, revocations.memberChange(found.known.member_id)));
+    },
     serviceAccount: async (clientId, fresh) => unlessEnded(await accountCache.get(clientId, fresh)),
     hasToken: (hash) => tokenCache.has(hash),
     hasServiceAccount: (clientId) => accountCache.has(clientId),
@@ -84,6 +96,19 @@ export function createCredentialDirectory(
   };
 }
 
+/** A token as it was read: its own rights and those of its member. */
+interface TokenOfMember {
+  own: KnownToken;
+  memberVersion: number;
+  /** `own` within the rights of the member. */
+  known: KnownToken;
+}
+
+/** A change of the member on the log counts when it is later than what was read. */
+function asOfNow({ own, memberVersion, known }: TokenOfMember, change: MemberRights | undefined): KnownToken {
+  return change === undefined || change.version <= memberVersion ? known : tokenWithin(own, change);
+}
+
 /** The directory's reads of the database. */
 class CredentialReads {
   constructor(
@@ -91,8 +116,23 @@ class CredentialReads {
     private readonly gate: DatabaseGate,
   ) {}
 
-  async token(hash: string): Promise<KnownToken | null> {
-    return unlessRevoked(await this.gate.run(() => this.readModel.collection(tokens).findOne({ _id: hash })));
+  async token(hash: string): Promise<TokenOfMember | null> {
+    const token = unlessRevoked(
+      await this.gate.run(() => this.readModel.collection(tokens).findOne({ _id: hash })),
+    );
+    if (!token) return null;
+    const own = { ...token, member_id: memberIdOf(token, token.organisation_id) };
+    const member = await this.#member(own);
+    if (!member || member.removed) return null;
+    return { own, memberVersion: member.version, known: tokenWithin(own, member) };
+  }
+
+  async #member({ member_id, organisation_id, created_at }: KnownToken): Promise<Member | null> {
+    const found = await this.gate.run(() =>
+      this.readModel.collection(members).findOne({ _id: uuidToBinary(member_id) }),
+    );
+    if (found) return found.value;
+    return member_id === builtInMemberId(organisation_id) ? builtInMember(organisation_id, created_at) : null;
   }
 
   async serviceAccount(clientId: string): Promise<KnownServiceAccount | null> {

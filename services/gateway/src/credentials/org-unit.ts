@@ -24,6 +24,11 @@ const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
  * @throws ProblemError 403 for an OU in the header that the credential may not use, 400 when none is chosen
  */
 export async function chooseOrgUnit(choice: OrgUnitChoice): Promise<string> {
+  if (choice.ouIds?.length === 0)
+    throw problem(
+      'org_unit_not_allowed',
+      'This token may use no organizational unit any more: its member may use none of those that it is limited to. An admin can change that with PATCH /members/{id}.',
+    );
   if (choice.header !== undefined) {
     const ouId = choice.header.toLowerCase();
     if (form.test(ouId) && (await mayUse(choice, ouId))) return ouId;

@@ -1,4 +1,5 @@
-// A credential that has ended is refused by every gateway, also while the database is away.
+// A credential that has ended is refused by every gateway, and a member who was demoted what they may no longer do, also while the
+// database is away.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import { createRecordWriter, outgoing } from '@lead-scoring/event-log';
@@ -42,17 +43,31 @@ async function newCredentials() {
   };
 }
 
+async function newMember() {
+  const form = { email: 'ada@example.com', name: 'Ada', role: 'editor', ou_ids: null } as const;
+  const invited = await rig.call<{ id: string; invitation_url: string }>('POST', '/members', { body: form });
+  const link = new URL(invited.body.invitation_url).pathname;
+  const joined = await rig.call<{ token: string }>('POST', link, { token: null });
+  const { email, name, ou_ids } = form;
+  return {
+    member: { member_id: invited.body.id, email, name, ou_ids },
+    authorization: `Bearer ${joined.body.token}`,
+  };
+}
+
 const ingest = async (authorization: string, gateway: number) =>
   (await rig.call('POST', '/ingest', { token: null, headers: { authorization }, body: event, gateway }))
     .status;
 
-test('while the database is away, credentials that end are refused by every gateway within ten seconds, and others work', async () => {
+test('while the database is away, credentials that end and demotions count in every gateway within ten seconds, and others work', async () => {
   const [ending, staying] = [await newCredentials(), await newCredentials()];
+  const demoted = await newMember();
   for (const { token, account } of [ending, staying])
     for (const gateway of gateways) {
       expect(await ingest(token.authorization, gateway)).toBe(202);
       expect(await ingest(account.authorization, gateway)).toBe(202);
     }
+  for (const gateway of gateways) expect(await ingest(demoted.authorization, gateway)).toBe(202);
   proxy.cut();
   for (const gateway of gateways)
     await eventually(
@@ -71,11 +86,21 @@ test('while the database is away, credentials that end are refused by every gate
       key: common.organisation_id,
       payload: { ...common, client_id: ending.account.id },
     }),
+    outgoing(records.memberChanged, {
+      key: common.organisation_id,
+      payload: { ...common, ...demoted.member, role: 'viewer', version: 2 },
+    }),
   ]);
   await writer.stop();
   for (const { authorization } of Object.values(ending))
     for (const gateway of gateways)
       await eventually('it is refused', async () => (await ingest(authorization, gateway)) === 401, 10_000);
+  for (const gateway of gateways)
+    await eventually(
+      'the demotion counts',
+      async () => (await ingest(demoted.authorization, gateway)) === 403,
+      10_000,
+    );
   for (const { authorization } of Object.values(staying))
     for (const gateway of gateways) expect(await ingest(authorization, gateway)).toBe(202);
 }, 90_000);

@@ -1,11 +1,18 @@
-// The credentials and OUs that have ended according to the log. With them, every instance refuses an ended credential within
-// seconds, also while the database is away or behind and its last answer would let the credential in.
+// The credentials and OUs that have ended, and the members who have changed, according to the log. With them, every instance refuses an
+// ended credential, and a demoted member what they may no longer do, within seconds: also while the database is away or behind and its
+// last answer would let them in.
 import { records } from '@lead-scoring/contracts';
 import { isRecord, tail, type EventLog, type TailedRecord } from '@lead-scoring/event-log';
 import { defineComponent, pause, type Component, type Logger } from '@lead-scoring/service';
 import { LRUCache } from 'lru-cache';
+import type { Member } from '../identity/state.js';
+
+/** What a member may do, as of the version of their state. */
+export type MemberRights = Pick<Member, 'version' | 'role' | 'ou_ids'>;
 
 export interface Revocations {
+  /** The latest change of a member within the part of the log that was read; undefined: the database decides. */
+  memberChange(memberId: string): MemberRights | undefined;
   /** True when this credential or OU has ended within the part of the log that was read; otherwise the database decides. */
   has(id: string): boolean;
 }
@@ -29,6 +36,7 @@ export function createRevocations(
 ): Component<Revocations> {
   return defineComponent('revocations', () => {
     const ended = new LRUCache<string, true>({ max: maximumRemembered });
+    const changed = new LRUCache<string, MemberRights>({ max: maximumRemembered });
     const stopping = new AbortController();
     const { signal } = stopping;
     const follow = async (): Promise<void> => {
@@ -38,15 +46,24 @@ export function createRevocations(
           for await (const record of tail(log, 'gateway.events', { from, signal })) {
             const id = endedBy(record);
             if (id !== null) ended.set(id, true);
+            if (isRecord(record, records.memberChanged)) {
+              const { member_id, version, role, ou_ids } = record.payload;
+              // After the log was away, changes that are known are read again.
+              if (version > (changed.get(member_id)?.version ?? 0))
+                changed.set(member_id, { version, role, ou_ids });
+            }
           }
         } catch (error) {
-          logger.warn({ err: error }, 'the ends of credentials cannot be read from the log; trying again');
+          logger.warn(
+            { err: error },
+            'the ends of credentials and the changes of members cannot be read from the log; trying again',
+          );
           await pause(retryPauseMs, signal);
         }
     };
     const following = follow();
     return Promise.resolve({
-      value: { has: (id) => ended.has(id) },
+      value: { has: (id) => ended.has(id), memberChange: (memberId) => changed.get(memberId) },
       stop: () => {
         stopping.abort();
         return following;

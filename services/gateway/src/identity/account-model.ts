@@ -2,7 +2,7 @@
 import {
   liveCredentials,
   grantedRateLimit,
-  managedBy,
+  managedAccount,
   refuseCredential,
   secretNotReproducible,
 } from './credential-model.js';
@@ -50,13 +50,7 @@ export function rotateSecret(
     return account.secret_hash === secret_hash
       ? { outcome: 'done', events: [], result: serviceAccountView(account, null) }
       : secretNotReproducible();
-  const managed = managedBy<ServiceAccount>(
-    state,
-    payload.requested_by,
-    account,
-    payload.ou_id,
-    'service_account',
-  );
+  const managed = managedAccount(state, payload);
   if ('outcome' in managed) return managed;
   return done(
     state,
@@ -83,13 +77,7 @@ export function revokeServiceAccount(
   const { organisation_id, client_id, requested_at: at } = payload;
   const account = state.credentials.get(client_id);
   if (account?.revoked?.command_id === id) return { outcome: 'done', events: [] };
-  const managed = managedBy<ServiceAccount>(
-    state,
-    payload.requested_by,
-    account,
-    payload.ou_id,
-    'service_account',
-  );
+  const managed = managedAccount(state, payload);
   if ('outcome' in managed) return managed;
   return {
     outcome: 'done',

@@ -1,4 +1,4 @@
-// Organisations as a capability: one aggregate of an organisation with its OUs and credentials, whose commands only gateways can write.
+// Organisations as a capability: one aggregate of an organisation with its OUs, members and credentials, whose commands only gateways can write.
 import { aggregate, type AggregateShape, type Refusal } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import type { IncomingRecord } from '@lead-scoring/event-log';
@@ -32,6 +32,11 @@ export function organisations(signature: Pick<CommandSignature, 'isSigned'>) {
       CreateServiceAccount: records.createServiceAccount,
       RotateServiceAccountSecret: records.rotateServiceAccountSecret,
       RevokeServiceAccount: records.revokeServiceAccount,
+      AddMember: records.addMember,
+      ChangeMember: records.changeMember,
+      InviteMember: records.inviteMember,
+      RemoveMember: records.removeMember,
+      AcceptInvitation: records.acceptInvitation,
     },
     events: {
       OrganisationCreated: records.organisationCreated,
@@ -46,6 +51,11 @@ export function organisations(signature: Pick<CommandSignature, 'isSigned'>) {
       ServiceAccountCreated: records.serviceAccountCreated,
       ServiceAccountSecretRotated: records.serviceAccountSecretRotated,
       ServiceAccountRevoked: records.serviceAccountRevoked,
+      MemberAdded: records.memberAdded,
+      MemberChanged: records.memberChanged,
+      MemberInvited: records.memberInvited,
+      MemberJoined: records.memberJoined,
+      MemberRemoved: records.memberRemoved,
     },
     keyOf: ({ payload }) => payload.organisation_id,
     initial: () => noOrganisation,

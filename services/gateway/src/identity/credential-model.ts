@@ -1,27 +1,52 @@
-// Checks that the decisions on tokens and service accounts share: the credentials that a manager may see and end, and the rights and
-// limits that a creator may give. Pure, like `decide`.
-import { actorIn, noSuchUnit, rejected, type Rejection } from './decision-model.js';
+// Checks that the decisions on tokens, service accounts and members share: the credentials that a manager may see and end, and the
+// rights and limits that a creator may give. Pure, like `decide`.
+import { actorIn, adminIn, noSuchUnit, ownerOf, rejected, type Rejection } from './decision-model.js';
 import type { RateLimit, Scope } from './messages.js';
-import { covers, mayManage, scopesOf, type Credential, type OrganisationState } from './state.js';
+import {
+  covers,
+  mayManage,
+  mayManageToken,
+  scopesOf,
+  tokenWithin,
+  type Credential,
+  type OrganisationState,
+  type ServiceAccount,
+  type Token,
+} from './state.js';
 import { isUsable } from './unit-model.js';
 
-export function managedBy<Managed extends Credential>(
+export function managedAccount(
   state: OrganisationState,
-  managerId: string,
-  managed: Credential | undefined,
-  ouId: string,
-  kind: Managed['kind'],
-): Managed | Rejection {
-  const manager = actorIn(state, managerId);
+  { requested_by, client_id, ou_id }: { requested_by: string; client_id: string; ou_id: string },
+): ServiceAccount | Rejection {
+  const manager = adminIn(state, requested_by);
   if ('outcome' in manager) return manager;
-  if (managed?.kind !== kind || !mayManage(manager, managed, ouId))
-    return kind === 'token'
-      ? rejected('token_not_found', 'There is no such token in this organizational unit.')
-      : rejected(
-          'service_account_not_found',
-          'There is no such service account in this organizational unit.',
-        );
-  return managed as Managed;
+  const managed = state.credentials.get(client_id);
+  if (managed?.kind === 'service_account' && mayManage(manager, managed, ou_id)) return managed;
+  return rejected(
+    'service_account_not_found',
+    'There is no such service account in this organizational unit.',
+  );
+}
+
+export function managedToken(
+  state: OrganisationState,
+  { requested_by, token_id, ou_id }: { requested_by: string; token_id: string; ou_id: string },
+): Token | Rejection {
+  const manager = actorIn(state, requested_by);
+  if ('outcome' in manager) return manager;
+  const managed = state.credentials.get(token_id);
+  const owner = managed && ownerOf(state, managed);
+  const rights = {
+    ou_ids: manager.ou_ids,
+    isAdmin: scopesOf(manager).includes('admin'),
+    memberId: ownerOf(state, manager)?.id ?? null,
+  };
+  if (managed?.kind === 'token' && owner) {
+    const at = { ownerId: owner.id, ouId: ou_id };
+    if (mayManageToken(rights, tokenWithin(managed, owner), at)) return managed;
+  }
+  return rejected('token_not_found', 'There is no such token in this organizational unit.');
 }
 
 /** A credential may use no OU and do nothing that its creator may not. */
@@ -32,13 +57,8 @@ export function refuseCredential(
 ): Rejection | null {
   const creator = actorIn(state, fields.created_by);
   if ('outcome' in creator) return creator;
-  const missing = fields.ou_ids?.find((ouId) => !isUsable(state, creator, ouId));
-  if (missing !== undefined) return noSuchUnit(missing);
-  if (!covers(creator.ou_ids, fields.ou_ids))
-    return rejected(
-      'org_unit_not_allowed',
-      'Only a credential for every organizational unit can make another one.',
-    );
+  const beyondUnits = refuseUnits(state, creator, fields.ou_ids);
+  if (beyondUnits) return beyondUnits;
   const granted = scopesOf(creator);
   const beyond = scopes.filter((scope) => !granted.includes(scope));
   if (beyond.length > 0)
@@ -47,6 +67,21 @@ export function refuseCredential(
       `The new credential could ${beyond.join(' and ')}, which this credential may not. Ask for less.`,
     );
   return null;
+}
+
+/** Nobody gives a right in an OU that they may not use. */
+export function refuseUnits(
+  state: OrganisationState,
+  giver: Credential,
+  ouIds: string[] | null,
+): Rejection | null {
+  const missing = ouIds?.find((ouId) => !isUsable(state, giver, ouId));
+  if (missing !== undefined) return noSuchUnit(missing);
+  if (covers(giver.ou_ids, ouIds)) return null;
+  return rejected(
+    'org_unit_not_allowed',
+    'Only a credential for every organizational unit can give that right to another one. Name organizational units in ou_ids.',
+  );
 }
 
 /**

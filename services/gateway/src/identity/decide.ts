@@ -3,6 +3,8 @@
 import { actedBy } from '@lead-scoring/contracts';
 import { createServiceAccount, revokeServiceAccount, rotateSecret } from './account-model.js';
 import type { IdentityDecision } from './decision-model.js';
+import { acceptInvitation, inviteMember } from './invitation-model.js';
+import { addMember, changeMember, removeMember } from './member-model.js';
 import type { IdentityCommand } from './messages.js';
 import { bootstrap } from './organisation-model.js';
 import type { OrganisationState } from './state.js';
@@ -37,5 +39,15 @@ function decideCommand(command: IdentityCommand, state: OrganisationState): Iden
       return revokeToken(command, state);
     case 'RevokeServiceAccount':
       return revokeServiceAccount(command, state);
+    case 'AddMember':
+      return addMember(command, state);
+    case 'ChangeMember':
+      return changeMember(command, state);
+    case 'InviteMember':
+      return inviteMember(command, state);
+    case 'RemoveMember':
+      return removeMember(command, state);
+    case 'AcceptInvitation':
+      return acceptInvitation(command, state);
   }
 }

@@ -2,12 +2,23 @@
 import type { JsonValue, ProblemCode } from '@lead-scoring/contracts';
 import type { IdentityEvent } from './messages.js';
 import { evolve } from './evolve.js';
-import type { Credential, OrganisationState } from './state.js';
+import {
+  memberIdOf,
+  memberIn,
+  scopesOf,
+  tokenWithin,
+  type Credential,
+  type Member,
+  type OrganisationState,
+} from './state.js';
 
 /** The limits of one organisation. OUs and credentials that have ended do not count. */
 export const identityLimits = {
   orgUnits: 1_000,
+  members: 1_000,
   tokens: 1_000,
+  /** The built-in member, who has the tokens from before members, may have all of them. */
+  tokensOfMember: 100,
   serviceAccounts: 1_000,
   /** The most OUs in the list of one credential. */
   orgUnitsOfCredential: 200,
@@ -49,11 +60,33 @@ export function doneWith(
   return { outcome: 'done', events, ...(result !== undefined && { result }) };
 }
 
-/** The acting credential; rejected when it has ended, because the edge may let it in for a moment afterwards. */
+/**
+ * The acting credential, a token within what its member may do now; rejected when it has ended, because the edge may let it in for a
+ * moment afterwards.
+ */
 export function actorIn(state: OrganisationState, id: string): Credential | Rejection {
   const actor = state.credentials.get(id);
-  if (!actor || actor.revoked) return rejected('credential_invalid', 'The credential has ended.');
-  return actor;
+  if (actor && !actor.revoked && !ownerOf(state, actor)?.removed) return withinMember(state, actor);
+  return rejected('credential_invalid', 'The credential has ended.');
+}
+
+/** The acting credential, which must still be an administrator's: the edge may let in a demoted one for a moment. */
+export function adminIn(state: OrganisationState, id: string): Credential | Rejection {
+  const actor = actorIn(state, id);
+  if ('outcome' in actor || scopesOf(actor).includes('admin')) return actor;
+  return rejected('role_not_allowed', 'This needs the role admin, which this credential no longer has.');
+}
+
+/** What a credential may do at this moment: a token no more than its member. */
+export function withinMember(state: OrganisationState, credential: Credential): Credential {
+  const member = ownerOf(state, credential);
+  return credential.kind === 'token' && member ? tokenWithin(credential, member) : credential;
+}
+
+/** The member whose token it is; undefined for a service account. */
+export function ownerOf(state: OrganisationState, credential: Credential): Member | undefined {
+  if (credential.kind === 'service_account' || state.organisation === null) return undefined;
+  return memberIn(state, memberIdOf(credential, state.organisation.id));
 }
 
 export function noSuchUnit(ouId: string): Rejection {

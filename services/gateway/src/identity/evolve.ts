@@ -1,4 +1,5 @@
 // Folds the events of identity into an organisation's state. Pure; never throws on a recorded event.
+import { evolveMembers } from './member-fold-model.js';
 import type { IdentityEvent } from './messages.js';
 import type { Credential, OrganisationState, OrgUnit, ServiceAccount, Token } from './state.js';
 
@@ -47,6 +48,12 @@ export function evolve(state: OrganisationState, event: IdentityEvent): Organisa
       return put(state, serviceAccountOf(event.payload));
     case 'ServiceAccountSecretRotated':
       return changeAccount(state, event.payload.client_id, (account) => rotated(account, event));
+    case 'MemberAdded':
+    case 'MemberChanged':
+    case 'MemberInvited':
+    case 'MemberJoined':
+    case 'MemberRemoved':
+      return { ...state, members: evolveMembers(state.members, event) };
     case 'TokenRevoked':
       return revoke(state, event.payload.token_id, event);
     case 'ServiceAccountRevoked':
@@ -58,10 +65,11 @@ type PayloadOf<Type extends IdentityEvent['type']> = Extract<IdentityEvent, { ty
 
 function tokenOf(payload: PayloadOf<'TokenCreated'>): Token {
   const { token_id: id, at, name, last_four, token_hash, role } = payload;
-  const { ou_ids, expires_at, rate_limit, created_by } = payload;
+  const { ou_ids, expires_at, rate_limit, created_by, member_id } = payload;
   return {
     kind: 'token',
     id,
+    ...(member_id !== undefined && { member_id }),
     name,
     token_hash,
     last_four,

@@ -3,15 +3,20 @@ import { describe, expect, test } from '@jest/globals';
 import { isProblemCode } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import {
+  addMember,
   at,
   bootstrap,
+  changeMember,
   createOrgUnit,
   createServiceAccount,
   createToken,
   endOrgUnit,
   hashOf,
   idOf,
+  inviteMember,
+  join,
   organisationId,
+  removeMember,
   renameOrgUnit,
   revokeServiceAccount,
   revokeToken,
@@ -212,9 +217,14 @@ describe('credentials', () => {
       'org_unit_not_allowed',
     ],
     [
-      'a role that its creator does not have',
+      'a token of a service account, which is no member',
       createToken('t', { created_by: idOf('account'), role: 'viewer' }),
       'scope_not_allowed',
+    ],
+    [
+      'a role that its creator does not have',
+      createToken('t', { created_by: idOf('editor'), role: 'admin' }),
+      'role_not_allowed',
     ],
     [
       'scopes that its creator does not have',
@@ -335,6 +345,19 @@ const command: fc.Arbitrary<IdentityCommand> = fc.oneof(
   fc.tuple(names, names).map(([name, turn]) => rotate(`account ${name}`, `turn ${name} ${turn}`)),
   names.map((name) => revokeServiceAccount(`account ${name}`)),
   fc.tuple(names, names).map(([name, unit]) => setActive(name, `unit ${unit}`)),
+  fc
+    .tuple(names, names, fc.constantFrom('viewer', 'editor', 'admin'))
+    .map(([name, unit, role]) => addMember(`member ${name}`, { role, ou_ids: [idOf(`unit ${unit}`)] })),
+  names.map((name) => addMember(`member ${name}`, { role: 'admin' })),
+  fc
+    .tuple(names, names)
+    .map(([name, unit]) => changeMember(`member ${name}`, { ou_ids: [idOf(`unit ${unit}`)] })),
+  names.map((name) => removeMember(`member ${name}`)),
+  names.map((name) => inviteMember(`member ${name}`)),
+  names.map((name) => join(`member ${name}`)),
+  fc
+    .tuple(names, names)
+    .map(([name, unit]) => createOrgUnit(`unit of ${unit}`, { created_by: idOf(`token of member ${name}`) })),
 );
 const commands = fc.array(command, { maxLength: 60 }).map((some) => [bootstrap(), ...some]);
 
@@ -433,6 +456,7 @@ function stored(events: readonly IdentityEvent[], before: Stored): Stored {
     [
       ...documents.organisations,
       ...documents.orgUnits,
+      ...documents.members,
       ...documents.tokens,
       ...documents.serviceAccounts,
     ].map(({ value, offset }) => [value.id, { value, offset }]),
@@ -442,8 +466,10 @@ function stored(events: readonly IdentityEvent[], before: Stored): Stored {
 function stateOf(documents: Stored): OrganisationState {
   let state = emptyOrganisation;
   for (const { value } of documents.values()) {
-    const one = value as { id: string; kind?: string; created_by?: string };
+    const one = value as { id: string; kind?: string; email?: string };
     if (one.id === organisationId) state = { ...state, organisation: value as never };
+    else if (one.email !== undefined)
+      state = { ...state, members: new Map(state.members).set(one.id, value as never) };
     else if (one.kind === undefined)
       state = { ...state, units: new Map(state.units).set(one.id, value as never) };
     else state = { ...state, credentials: new Map(state.credentials).set(one.id, value as never) };

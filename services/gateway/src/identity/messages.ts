@@ -22,6 +22,12 @@ export type CreateServiceAccount = CommandOf<typeof records.createServiceAccount
 export type RotateServiceAccountSecret = CommandOf<typeof records.rotateServiceAccountSecret>;
 export type RevokeServiceAccount = CommandOf<typeof records.revokeServiceAccount>;
 
+export type AddMember = CommandOf<typeof records.addMember>;
+export type ChangeMember = CommandOf<typeof records.changeMember>;
+export type InviteMember = CommandOf<typeof records.inviteMember>;
+export type RemoveMember = CommandOf<typeof records.removeMember>;
+export type AcceptInvitation = CommandOf<typeof records.acceptInvitation>;
+
 export type IdentityCommand =
   | BootstrapOrganisation
   | CreateOrgUnit
@@ -32,7 +38,12 @@ export type IdentityCommand =
   | RevokeToken
   | CreateServiceAccount
   | RotateServiceAccountSecret
-  | RevokeServiceAccount;
+  | RevokeServiceAccount
+  | AddMember
+  | ChangeMember
+  | InviteMember
+  | RemoveMember
+  | AcceptInvitation;
 
 export type RateLimit = NonNullable<CreateToken['payload']['rate_limit']>;
 
@@ -55,4 +66,9 @@ export type IdentityEvent =
   | EventOf<typeof records.tokenRevoked>
   | EventOf<typeof records.serviceAccountCreated>
   | EventOf<typeof records.serviceAccountSecretRotated>
-  | EventOf<typeof records.serviceAccountRevoked>;
+  | EventOf<typeof records.serviceAccountRevoked>
+  | EventOf<typeof records.memberAdded>
+  | EventOf<typeof records.memberChanged>
+  | EventOf<typeof records.memberInvited>
+  | EventOf<typeof records.memberJoined>
+  | EventOf<typeof records.memberRemoved>;

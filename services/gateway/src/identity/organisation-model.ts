@@ -1,7 +1,7 @@
 // Decides on the command that creates an organisation with its first OU and token. Pure, like `decide`.
 import type { IdentityDecision } from './decision-model.js';
 import type { BootstrapOrganisation, IdentityEvent } from './messages.js';
-import type { OrganisationState } from './state.js';
+import { builtInMember, builtInMemberId, type OrganisationState } from './state.js';
 import { activeSet, unitNamed } from './unit-model.js';
 
 /** Creates the organisation, its first OU and the operator's token where they are missing; an ended token stays ended. */
@@ -24,7 +24,10 @@ export function bootstrap(
       payload: { organisation_id, ou_id, name: ou_name, created_by: token_id, at },
       command_id: id,
     });
-  if (!state.credentials.has(token_id))
+  // A removed built-in member comes back with a new token: so an operator can always get in.
+  if (!state.credentials.has(token_id)) {
+    if (state.members.get(builtInMemberId(organisation_id))?.removed)
+      events.push(builtInMemberAdded(organisation_id, at, id));
     events.push({
       type: 'TokenCreated',
       payload: {
@@ -42,10 +45,29 @@ export function bootstrap(
       },
       command_id: id,
     });
+  }
   const unitId = state.units.has(ou_id) ? ou_id : (unitNamed(state, ou_name)?.id ?? ou_id);
   const token = state.credentials.get(token_id);
   // With an active OU, the token's calls still work when there is a second OU. An ended OU or token stays ended.
   if (!state.units.get(unitId)?.ended && (!token || (!token.revoked && token.active_ou_id === null)))
     events.push(activeSet({ organisation_id, credential_id: token_id, ou_id: unitId, at }, id));
   return { outcome: 'done', events };
+}
+
+function builtInMemberAdded(organisation_id: string, at: string, command_id: string): IdentityEvent {
+  const {
+    id: member_id,
+    email,
+    name,
+    role,
+    ou_ids,
+    rate_limit,
+    created_by,
+  } = builtInMember(organisation_id, at);
+  const none = { invitation_hash: null, invitation_expires_at: null };
+  return {
+    type: 'MemberAdded',
+    payload: { organisation_id, member_id, email, name, role, ou_ids, rate_limit, created_by, ...none, at },
+    command_id,
+  };
 }

@@ -1,4 +1,4 @@
-// Stores organisations: each in documents of four collections, which hold the offset of the last event folded into them.
+// Stores organisations: each in documents of five collections, which hold the offset of the last event folded into them.
 import type { AggregateStorage, ChangedState, StoredState } from '@lead-scoring/capability';
 import {
   createGuardedWriter,
@@ -9,6 +9,7 @@ import {
 import {
   documentChangedBy,
   documentsOf,
+  members,
   organisations,
   orgUnits,
   serviceAccounts,
@@ -46,7 +47,7 @@ export function isFolded({ offsets }: GuardedOrganisation, event: IdentityEvent,
 type Changed = ChangedState<GuardedOrganisation, IdentityEvent>;
 
 export const organisationStorage: AggregateStorage<GuardedOrganisation, IdentityEvent> = {
-  collections: [organisations, orgUnits, tokens, serviceAccounts],
+  collections: [organisations, orgUnits, members, tokens, serviceAccounts],
   isFolded: (stored, event, offset) => isFolded(stored.state, event, offset),
   open: (readModel, partition) => {
     const writer = createGuardedWriter(readModel);
@@ -57,6 +58,8 @@ export const organisationStorage: AggregateStorage<GuardedOrganisation, Identity
           const documents = documentsOf(key, guarded.state, changedDocuments(events), partition);
           await writer.write(readModel.collection(organisations), documents.organisations);
           await writer.write(readModel.collection(orgUnits), documents.orgUnits);
+          // Members before their tokens: a token without its member is not valid.
+          await writer.write(readModel.collection(members), documents.members);
           await writer.write(readModel.collection(tokens), documents.tokens);
           await writer.write(readModel.collection(serviceAccounts), documents.serviceAccounts);
         }
@@ -89,9 +92,10 @@ function lastOf(offsets: Iterable<number>): number {
 async function loadOrganisation(readModel: ReadModel, id: string): Promise<GuardedOrganisation> {
   const organisation_id = uuidToBinary(id);
   return withClassifiedErrors(async () => {
-    const [organisation, units, tokenDocuments, accountDocuments] = await Promise.all([
+    const [organisation, units, memberDocuments, tokenDocuments, accountDocuments] = await Promise.all([
       readModel.collection(organisations).findOne({ _id: organisation_id }),
       readModel.collection(orgUnits).find({ organisation_id }).toArray(),
+      readModel.collection(members).find({ organisation_id }).toArray(),
       readModel.collection(tokens).find({ organisation_id }).toArray(),
       readModel.collection(serviceAccounts).find({ organisation_id }).toArray(),
     ]);
@@ -102,11 +106,12 @@ async function loadOrganisation(readModel: ReadModel, id: string): Promise<Guard
       credentials.set(value.id, value);
       offsets.set(value.id, offset);
     }
-    for (const { value, offset } of units) offsets.set(value.id, offset);
+    for (const { value, offset } of [...units, ...memberDocuments]) offsets.set(value.id, offset);
     return {
       state: {
         organisation: organisation?.value ?? null,
         units: new Map(units.map(({ value }) => [value.id, value])),
+        members: new Map(memberDocuments.map(({ value }) => [value.id, value])),
         credentials,
       },
       offsets,

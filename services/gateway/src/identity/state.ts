@@ -1,4 +1,5 @@
-// The state of an organisation: its organizational units and the credentials that may use them.
+// The state of an organisation: its organizational units, its members, and the credentials that may use them.
+import { nameBasedId } from '@lead-scoring/contracts';
 import type { RateLimit, Role, Scope } from './messages.js';
 
 export interface OrgUnit {
@@ -8,6 +9,29 @@ export interface OrgUnit {
   created_at: string;
   /** Set when it has ended. It stays in the state, so that a repeat of the command that created it does not revive it. */
   ended?: { at: string; command_id: string };
+}
+
+/** A person of the organisation. */
+export interface Member {
+  id: string;
+  /** In lower case; null: of the built-in member. */
+  email: string | null;
+  name: string;
+  role: Role;
+  /** null: every OU of the organisation, also later ones; empty: none, because the only one has ended. */
+  ou_ids: string[] | null;
+  /** Of the first token; null: the standard limit. */
+  rate_limit: RateLimit | null;
+  /** The number of this state of role and OUs; it grows with each change. */
+  version: number;
+  /** The link that can be used; null: none. */
+  invitation: { hash: string; expires_at: string; command_id: string } | null;
+  /** When the first link was used; null: not yet. */
+  joined_at: string | null;
+  created_by: string;
+  created_at: string;
+  /** Set when removed. It stays in the state, so that a repeat of the command that added it does not bring it back. */
+  removed: { at: string; command_id: string } | null;
 }
 
 interface CredentialState {
@@ -27,6 +51,9 @@ interface CredentialState {
 export interface Token extends CredentialState {
   kind: 'token';
   token_hash: string;
+  /** Absent: the token is the built-in member's. */
+  member_id?: string;
+  /** At most this, within what the member may do at the moment of use. */
   role: Role;
   expires_at: string | null;
 }
@@ -52,12 +79,15 @@ export interface OrganisationState {
   /** null before it is created. */
   organisation: Organisation | null;
   units: ReadonlyMap<string, OrgUnit>;
+  /** Without the built-in member, as long as no event is about it: see `memberIn`. */
+  members: ReadonlyMap<string, Member>;
   credentials: ReadonlyMap<string, Credential>;
 }
 
 export const emptyOrganisation: OrganisationState = {
   organisation: null,
   units: new Map(),
+  members: new Map(),
   credentials: new Map(),
 };
 
@@ -90,6 +120,85 @@ export function scopesOf(credential: Credential): readonly Scope[] {
   return credential.kind === 'token' ? scopesOfRole[credential.role] : credential.scopes;
 }
 
+/** The roles, the least first. */
+const roles: readonly Role[] = ['viewer', 'editor', 'admin'];
+
+export function hasRole(role: Role, least: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(least);
+}
+
+export function lesserRole(one: Role, other: Role): Role {
+  return hasRole(one, other) ? other : one;
+}
+
+/** The OUs in both lists; null is every OU. */
+export function commonUnits(one: string[] | null, other: string[] | null): string[] | null {
+  if (one === null) return other;
+  return other === null ? one : one.filter((ouId) => other.includes(ouId));
+}
+
+/** What a token may do at this moment: its own role and OUs, within its member's. */
+export function tokenWithin<Some extends Token>(
+  token: Some,
+  { role, ou_ids }: Pick<Member, 'role' | 'ou_ids'>,
+): Some {
+  return { ...token, role: lesserRole(token.role, role), ou_ids: commonUnits(token.ou_ids, ou_ids) };
+}
+
+/**
+ * The id of the built-in member of an organisation: an administrator of every OU, whose tokens are the bootstrap token and those from
+ * before there were members.
+ */
+export function builtInMemberId(organisationId: string): string {
+  return nameBasedId(organisationId, 'built-in member');
+}
+
+export function builtInMember(organisationId: string, createdAt: string): Member {
+  const id = builtInMemberId(organisationId);
+  return {
+    id,
+    email: null,
+    name: 'Built-in administrator',
+    role: 'admin',
+    ou_ids: null,
+    rate_limit: null,
+    version: 1,
+    invitation: null,
+    joined_at: createdAt,
+    created_by: id,
+    created_at: createdAt,
+    removed: null,
+  };
+}
+
+/**
+ * A member of the organisation, also a removed one. The built-in member exists from the beginning of the organisation, without an event:
+ * so the logs from before there were members have one too.
+ */
+export function memberIn(
+  { members, organisation }: Pick<OrganisationState, 'members' | 'organisation'>,
+  memberId: string,
+): Member | undefined {
+  const member = members.get(memberId);
+  if (member || organisation === null) return member;
+  return memberId === builtInMemberId(organisation.id)
+    ? builtInMember(organisation.id, organisation.created_at)
+    : undefined;
+}
+
+/** All members who have not been removed, the built-in one among them. */
+export function presentMembers(state: Pick<OrganisationState, 'members' | 'organisation'>): Member[] {
+  const { organisation, members } = state;
+  const builtIn = organisation && memberIn(state, builtInMemberId(organisation.id));
+  const others = [...members.values()].filter(({ id }) => id !== builtIn?.id);
+  return [...(builtIn ? [builtIn] : []), ...others].filter(({ removed }) => !removed);
+}
+
+/** The member whose token it is. */
+export function memberIdOf(token: Pick<Token, 'member_id'>, organisationId: string): string {
+  return token.member_id ?? builtInMemberId(organisationId);
+}
+
 /** Whether one list of OUs contains all of another; null is every OU. */
 export function covers(ouIds: readonly string[] | null, others: readonly string[] | null): boolean {
   if (ouIds === null) return true;
@@ -102,5 +211,27 @@ export function covers(ouIds: readonly string[] | null, others: readonly string[
  */
 export function mayManage(manager: Pick<Credential, 'ou_ids'>, managed: Credential, ouId: string): boolean {
   if (managed.revoked) return false;
-  return (managed.ou_ids === null || managed.ou_ids.includes(ouId)) && covers(manager.ou_ids, managed.ou_ids);
+  const { ou_ids } = managed;
+  // A token that may use no OU any more is shown in all of them.
+  const isOfUnit = ou_ids === null || ou_ids.length === 0 || ou_ids.includes(ouId);
+  return isOfUnit && covers(manager.ou_ids, ou_ids);
+}
+
+export interface TokenManager {
+  ou_ids: string[] | null;
+  isAdmin: boolean;
+  /** null: a service account. */
+  memberId: string | null;
+}
+
+/**
+ * Whether a credential may see and end a token: an administrator's those of all members, others those of their own member.
+ * @param token within its member's rights
+ */
+export function mayManageToken(
+  manager: TokenManager,
+  token: Token,
+  { ownerId, ouId }: { ownerId: string; ouId: string },
+): boolean {
+  return (manager.isAdmin || manager.memberId === ownerId) && mayManage(manager, token, ouId);
 }

@@ -2,21 +2,36 @@
 import {
   liveCredentials,
   grantedRateLimit,
-  managedBy,
+  managedToken,
   refuseCredential,
   secretNotReproducible,
 } from './credential-model.js';
-import { done, identityLimits, rejected, type IdentityDecision } from './decision-model.js';
-import type { CreateToken, RevokeToken } from './messages.js';
-import { scopesOfRole, type OrganisationState, type Token } from './state.js';
+import { actorIn, done, identityLimits, ownerOf, rejected, type IdentityDecision } from './decision-model.js';
+import type { CreateToken, IdentityEvent, RevokeToken } from './messages.js';
+import {
+  builtInMemberId,
+  memberIdOf,
+  scopesOfRole,
+  tokenWithin,
+  type OrganisationState,
+  type Token,
+} from './state.js';
 
+/** A token belongs to the member whose token asks for it. */
 export function createToken({ id, payload }: CreateToken, state: OrganisationState): IdentityDecision {
   const { requested_at, standard_rate_limit, ...fields } = payload;
   const known = state.credentials.get(fields.token_id);
   if (known)
     return known.kind === 'token' && known.token_hash === fields.token_hash
-      ? { outcome: 'done', events: [], result: tokenView(known, null) }
+      ? { outcome: 'done', events: [], result: tokenView(fields.organisation_id, known, null) }
       : secretNotReproducible();
+  const creator = actorIn(state, fields.created_by);
+  if ('outcome' in creator) return creator;
+  if (creator.kind !== 'token')
+    return rejected(
+      'scope_not_allowed',
+      'A personal access token belongs to the member who makes it, and a service account is no member. Make it with a token of the member.',
+    );
   const refusal = refuseCredential(state, fields, scopesOfRole[fields.role]);
   if (refusal) return refusal;
   const granted = grantedRateLimit(state, fields, standard_rate_limit);
@@ -28,12 +43,21 @@ export function createToken({ id, payload }: CreateToken, state: OrganisationSta
       'limit_reached',
       `An organisation has at most ${String(identityLimits.tokens)} tokens. End one that is not used.`,
     );
+  const member_id = memberIdOf(creator, fields.organisation_id);
+  if (
+    member_id !== builtInMemberId(fields.organisation_id) &&
+    tokensOf(state, member_id).length >= identityLimits.tokensOfMember
+  )
+    return rejected(
+      'limit_reached',
+      `A member has at most ${String(identityLimits.tokensOfMember)} tokens. End one that is not used.`,
+    );
   return done(
     state,
-    { type: 'TokenCreated', payload: { ...fields, ...granted, at: requested_at }, command_id: id },
+    { type: 'TokenCreated', payload: { ...fields, ...granted, member_id, at: requested_at }, command_id: id },
     (after) => {
       const token = after.credentials.get(fields.token_id);
-      return token?.kind === 'token' ? tokenView(token, null) : undefined;
+      return token?.kind === 'token' ? tokenView(fields.organisation_id, token, null) : undefined;
     },
   );
 }
@@ -42,19 +66,36 @@ export function revokeToken({ id, payload }: RevokeToken, state: OrganisationSta
   const { organisation_id, token_id, requested_at: at } = payload;
   const token = state.credentials.get(token_id);
   if (token?.revoked?.command_id === id) return { outcome: 'done', events: [] };
-  const managed = managedBy<Token>(state, payload.requested_by, token, payload.ou_id, 'token');
+  const managed = managedToken(state, payload);
   if ('outcome' in managed) return managed;
-  return {
-    outcome: 'done',
-    events: [{ type: 'TokenRevoked', payload: { organisation_id, token_id, at }, command_id: id }],
-  };
+  return { outcome: 'done', events: [tokenRevoked({ organisation_id, token_id, at }, id)] };
 }
 
-/** A token as API answers show it, without its secret. */
-export function tokenView(token: Token, lastUsedAt: string | null) {
+export function tokenRevoked(
+  payload: Extract<IdentityEvent, { type: 'TokenRevoked' }>['payload'],
+  command_id: string,
+): IdentityEvent {
+  return { type: 'TokenRevoked', payload, command_id };
+}
+
+/** The tokens of a member that have not been ended, each within what the member may do. */
+export function tokensOf(state: OrganisationState, memberId: string): Token[] {
+  return [...state.credentials.values()].flatMap((credential) => {
+    if (credential.kind !== 'token' || credential.revoked) return [];
+    const owner = ownerOf(state, credential);
+    return owner?.id === memberId ? [tokenWithin(credential, owner)] : [];
+  });
+}
+
+/**
+ * A token as API answers show it, without its secret.
+ * @param token within what its member may do
+ */
+export function tokenView(organisationId: string, token: Token, lastUsedAt: string | null) {
   return {
     id: token.id,
     name: token.name,
+    member_id: memberIdOf(token, organisationId),
     prefix: 'lsp_' as const,
     last_four: token.last_four,
     role: token.role,

@@ -1,10 +1,13 @@
 // Decides on commands about organizational units: create, rename, end, and set the active one. Pure, like `decide`.
 import {
   actorIn,
+  adminIn,
   doneWith,
   identityLimits,
   noSuchUnit,
+  ownerOf,
   rejected,
+  withinMember,
   type IdentityDecision,
 } from './decision-model.js';
 import type {
@@ -16,9 +19,11 @@ import type {
 } from './messages.js';
 import {
   covers,
+  presentMembers,
   usableUnits,
   workingUnit,
   type Credential,
+  type Member,
   type OrganisationState,
   type OrgUnit,
 } from './state.js';
@@ -27,7 +32,7 @@ export function createOrgUnit({ id, payload }: CreateOrgUnit, state: Organisatio
   const { organisation_id, ou_id, name, created_by } = payload;
   const known = state.units.get(ou_id);
   if (known) return { outcome: 'done', events: [], result: orgUnitView(known, null) };
-  const creator = actorIn(state, created_by);
+  const creator = adminIn(state, created_by);
   if ('outcome' in creator) return creator;
   if (unitNamed(state, name)) return nameTaken(name);
   if (usableUnits(state, { ou_ids: null }).length >= identityLimits.orgUnits)
@@ -49,22 +54,57 @@ export function createOrgUnit({ id, payload }: CreateOrgUnit, state: Organisatio
       command_id: id,
     },
   ];
-  // Otherwise a creator that is limited to some OUs could not use the new one.
-  if (creator.ou_ids)
-    events.push({
-      type: 'OrgUnitGranted',
-      payload: { organisation_id, credential_id: created_by, ou_id, at },
-      command_id: id,
-    });
+  events.push(...grantsTo(state, created_by, { organisation_id, ou_id, at }, id));
   return doneWith(state, events, (after) => {
     const unit = after.units.get(ou_id);
     return unit && orgUnitView(unit, null);
   });
 }
 
+/** Gives a new OU to its creator, and to the creator's member, where they are limited to some OUs: they could not use it otherwise. */
+function grantsTo(
+  state: OrganisationState,
+  creatorId: string,
+  { organisation_id, ou_id, at }: UnitChange,
+  command_id: string,
+): IdentityEvent[] {
+  const creator = state.credentials.get(creatorId);
+  const member = creator && ownerOf(state, creator);
+  const events: IdentityEvent[] = [];
+  if (member?.ou_ids)
+    events.push(memberWith(member, [...member.ou_ids, ou_id], { organisation_id, at }, command_id));
+  if (creator?.ou_ids)
+    events.push({
+      type: 'OrgUnitGranted',
+      payload: { organisation_id, credential_id: creatorId, ou_id, at },
+      command_id,
+    });
+  return events;
+}
+
+interface UnitChange {
+  organisation_id: string;
+  ou_id: string;
+  at: string;
+}
+
+/** The member with other OUs. */
+function memberWith(
+  { id, email, name, role, version }: Member,
+  ou_ids: string[],
+  common: { organisation_id: string; at: string },
+  command_id: string,
+): IdentityEvent {
+  return {
+    type: 'MemberChanged',
+    payload: { ...common, member_id: id, email, name, role, ou_ids, version: version + 1 },
+    command_id,
+  };
+}
+
 export function renameOrgUnit({ id, payload }: RenameOrgUnit, state: OrganisationState): IdentityDecision {
   const { organisation_id, ou_id, name, requested_by, requested_at: at } = payload;
-  const actor = actorIn(state, requested_by);
+  const actor = adminIn(state, requested_by);
   if ('outcome' in actor) return actor;
   const unit = usableUnits(state, actor).find((one) => one.id === ou_id);
   if (!unit) return noSuchUnit(ou_id);
@@ -81,11 +121,14 @@ export function renameOrgUnit({ id, payload }: RenameOrgUnit, state: Organisatio
   });
 }
 
-/** Ends an OU, and the credentials that may use no other; a credential whose active OU it was must choose another one. */
+/**
+ * Ends an OU, and the credentials that may use no other; a credential whose active OU it was must choose another one. A member whose only
+ * OU it was stays, and can do nothing before an admin gives them another one.
+ */
 export function endOrgUnit({ id, payload }: EndOrgUnit, state: OrganisationState): IdentityDecision {
   const { organisation_id, ou_id, requested_by, requested_at: at } = payload;
   if (state.units.get(ou_id)?.ended?.command_id === id) return { outcome: 'done', events: [] };
-  const actor = actorIn(state, requested_by);
+  const actor = adminIn(state, requested_by);
   if ('outcome' in actor) return actor;
   const usable = usableUnits(state, actor);
   if (!usable.some((unit) => unit.id === ou_id)) return noSuchUnit(ou_id);
@@ -96,20 +139,29 @@ export function endOrgUnit({ id, payload }: EndOrgUnit, state: OrganisationState
         ? 'This is the only organizational unit of the organisation, which must keep one. Create another one first, or rename this one.'
         : 'This is the only organizational unit that this credential may use. End it with a credential that may use another one as well.',
     );
-  const events = [...state.credentials.values()].flatMap((credential): IdentityEvent[] => {
+  const withdrawn = [...state.credentials.values()].flatMap((credential): IdentityEvent[] => {
     if (credential.revoked || !credential.ou_ids?.includes(ou_id)) return [];
     return [withoutUnit(credential, { organisation_id, ou_id, at }, id)];
   });
+  const changed = presentMembers(state).flatMap((member): IdentityEvent[] => {
+    if (!member.ou_ids?.includes(ou_id)) return [];
+    const others = member.ou_ids.filter((one) => one !== ou_id);
+    return [memberWith(member, others, { organisation_id, at }, id)];
+  });
   return {
     outcome: 'done',
-    events: [{ type: 'OrgUnitEnded', payload: { organisation_id, ou_id, at }, command_id: id }, ...events],
+    events: [
+      { type: 'OrgUnitEnded', payload: { organisation_id, ou_id, at }, command_id: id },
+      ...withdrawn,
+      ...changed,
+    ],
   };
 }
 
 /** Withdraws the OU from a credential. A credential without another OU ends, because no caller could list or end it later. */
 function withoutUnit(
   credential: Credential,
-  { organisation_id, ou_id, at }: { organisation_id: string; ou_id: string; at: string },
+  { organisation_id, ou_id, at }: UnitChange,
   command_id: string,
 ): IdentityEvent {
   const { id, kind, ou_ids } = credential;
@@ -135,9 +187,13 @@ function keepingTheOnlyUnit(
   commandId: string,
 ): IdentityEvent[] {
   const all = usableUnits(state, { ou_ids: null }).map(({ id }) => id);
-  const onlyUnitOf = ({ id, ou_ids }: Credential): string | undefined => {
+  const member = ownerOf(state, creator);
+  const onlyUnitOf = (credential: Credential): string | undefined => {
+    const { ou_ids } = withinMember(state, credential);
     const usable = ou_ids ?? all;
-    const gainsAnother = ou_ids === null || id === creator.id;
+    // Tokens for every OU of the creator's member get the new one as well.
+    const isSiblings = credential.ou_ids === null && member && ownerOf(state, credential)?.id === member.id;
+    const gainsAnother = ou_ids === null || credential.id === creator.id || isSiblings === true;
     return gainsAnother && usable.length === 1 ? usable[0] : undefined;
   };
   return [...state.credentials.values()].flatMap((credential) => {

@@ -157,7 +157,9 @@ test('10,000 well-formed guesses cost no read once their address is limited; a c
     offset: 0,
   } as never);
   const shared = createSharedBuckets(readModel, gate, logger);
-  const authenticator = createAuthenticator(createCredentialDirectory(readModel, gate, { has: () => false }));
+  const authenticator = createAuthenticator(
+    createCredentialDirectory(readModel, gate, { has: () => false, memberChange: () => undefined }),
+  );
   const address: RequestLimit = { policy: 'address', id: '192.0.2.1', limits };
   const res = { setHeader: () => undefined } as unknown as Response;
   const attempt = (secret: string) =>

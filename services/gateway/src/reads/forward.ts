@@ -23,7 +23,6 @@ import {
   type InternalClaims,
 } from '@lead-scoring/service';
 import type { Request, Response } from 'express';
-import { roleOf } from '../credentials/authenticate.js';
 import { headerOf, type GatewayRequest } from '../edge/request.js';
 import { problem } from '../problem.js';
 import { filterOf, seriesOfFilter } from './filtered-leads.js';
@@ -198,7 +197,7 @@ function claimsOf(req: GatewayRequest, ouId: string | undefined): InternalClaims
     organisation_id: caller?.organisationId ?? nobody,
     credential_id: caller?.credentialId ?? nobody,
     actor: caller?.actor ?? 'public',
-    role: caller ? roleOf(caller) : 'viewer',
+    role: caller?.role ?? 'viewer',
     request_id: requestIdOf(req),
   };
 }

@@ -8,11 +8,13 @@ import {
 import type { ReadModel } from '@lead-scoring/read-model';
 import { livenessHandler, readinessHandler, type HealthCheck, type Logger } from '@lead-scoring/service';
 import type { GatewayConfiguration } from '../configuration.js';
+import type { Invitations } from '../invitations/handlers.js';
 import { identityLists } from './identity-lists.js';
 import type { LocalHandlers } from './local.js';
 
 export interface LocalDependencies {
   readModel: ReadModel;
+  invitations: Invitations;
   healthChecks: Readonly<Record<string, HealthCheck>>;
   logger: Logger;
 }
@@ -21,11 +23,12 @@ const apiVersion = '1.0.0';
 
 export function createLocalHandlers(
   { NAMESPACE: namespace, PARTITIONS: partitions }: Pick<GatewayConfiguration, 'NAMESPACE' | 'PARTITIONS'>,
-  { readModel, healthChecks, logger }: LocalDependencies,
+  { readModel, invitations, healthChecks, logger }: LocalDependencies,
 ): LocalHandlers {
   const openApi = openApiDocument({ version: apiVersion });
   return {
     ...identityLists(readModel),
+    ...invitations,
     openApiDocument: jsonDocument(openApi),
     asyncApiDocument: jsonDocument(asyncApiDocument({ version: apiVersion, namespace, partitions })),
     documentation: page(documentationPage(openApi)),

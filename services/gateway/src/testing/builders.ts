@@ -138,3 +138,73 @@ export const revokeServiceAccount = (name: string, id = `revoke ${name}`): Ident
   id: idOf(id),
   payload: { ...management, client_id: idOf(name) },
 });
+
+export const addMember = (name: string, more: Fields<'AddMember'> = {}): IdentityCommand => ({
+  type: 'AddMember',
+  id: idOf(name),
+  payload: {
+    ...common,
+    member_id: idOf(name),
+    email: `${name.replaceAll(' ', '.')}@example.com`,
+    name,
+    role: 'editor',
+    ou_ids: null,
+    invitation_hash: hashOf(`link of ${name}`),
+    invitation_expires_at: '2026-01-08T12:00:00.000Z',
+    standard_rate_limit: { per_minute: 100, burst: 200 },
+    requested_by: idOf('root'),
+    ...more,
+  },
+});
+
+export const changeMember = (
+  name: string,
+  more: Fields<'ChangeMember'>,
+  id = `change ${name} ${JSON.stringify(more)}`,
+): IdentityCommand => ({
+  type: 'ChangeMember',
+  id: idOf(id),
+  payload: { ...common, member_id: idOf(name), requested_by: idOf('root'), ...more },
+});
+
+export const removeMember = (
+  name: string,
+  more: Fields<'RemoveMember'> = {},
+  id = `remove ${name}`,
+): IdentityCommand => ({
+  type: 'RemoveMember',
+  id: idOf(id),
+  payload: { ...common, member_id: idOf(name), requested_by: idOf('root'), ...more },
+});
+
+export const inviteMember = (
+  name: string,
+  id = `invite ${name}`,
+  more: Fields<'InviteMember'> = {},
+): IdentityCommand => ({
+  type: 'InviteMember',
+  id: idOf(id),
+  payload: {
+    ...common,
+    member_id: idOf(name),
+    invitation_hash: hashOf(id),
+    invitation_expires_at: '2026-01-08T12:00:00.000Z',
+    requested_by: idOf('root'),
+    ...more,
+  },
+});
+
+/** Uses the first link of a member; the token is named `token of <name>`. */
+export const join = (name: string, more: Fields<'AcceptInvitation'> = {}): IdentityCommand => ({
+  type: 'AcceptInvitation',
+  id: idOf(`token of ${name}`),
+  payload: {
+    ...common,
+    member_id: idOf(name),
+    invitation_hash: hashOf(`link of ${name}`),
+    token_id: idOf(`token of ${name}`),
+    token_hash: hashOf(`token of ${name}`),
+    last_four: 'join',
+    ...more,
+  },
+});

@@ -1,0 +1,46 @@
+// The declaration of `lead-scoring members` and its subcommands.
+import type { Command } from 'commander';
+import type { CommandContext } from './command-context.js';
+import { inviteMember, listMembers, newLink, removeMember, roleNamed, setRole } from './members-command.js';
+
+/** `members`: list, invite, role, link and remove. */
+export function declareMembers(program: Command, { command, output }: CommandContext): void {
+  const members = program
+    .command('members')
+    .description(
+      'The people of the organisation. A viewer reads and shares, an editor writes, an admin manages.',
+    );
+  members
+    .command('list')
+    .description('Their names, addresses and roles.')
+    .action(command((flags, settings) => listMembers(flags, settings, output)));
+  members
+    .command('invite <email> <name> <role>')
+    .description(
+      'Invite a person as viewer, editor or admin, and print the link to send to them. It can be used once.',
+    )
+    .option(
+      '--units <ids>',
+      'ids of the organizational units in which the role counts, with commas; default all',
+    )
+    .action(
+      command((flags, settings, [email = '', name = '', role = '']) =>
+        inviteMember({ email, name, role: roleNamed(role) }, flags, settings, output),
+      ),
+    );
+  members
+    .command('role <member> <role>')
+    .description('Give a member, named by address or id, another role.')
+    .action(
+      command((_, settings, [member = '', role = '']) => setRole(member, roleNamed(role), settings, output)),
+    );
+  members
+    .command('link <member>')
+    .description('Print a new link for a member who has no valid token; an earlier link ends.')
+    .action(command((_, settings, [member = '']) => newLink(member, settings, output)));
+  members
+    .command('remove <member>')
+    .description('Remove a member, named by address or id. Their tokens end at once.')
+    .option('--yes', 'confirm; without it the command only says who would be removed')
+    .action(command((flags, settings, [member = '']) => removeMember(member, flags, settings, output)));
+}
