@@ -74,10 +74,11 @@ function columnsBy(
 
 /** The quote around most cells. */
 function quoteOf(sample: string): string {
-  const around = (quote: string) =>
-    sample.split(new RegExp(`(?:^|[,;\\t|\\n])${quote}[^${quote}\\r\\n]*${quote}(?=[,;\\t|\\r\\n]|$)`))
-      .length;
-  return around("'") > around('"') ? "'" : '"';
+  const times = (pattern: RegExp) => sample.match(pattern)?.length ?? 0;
+  // An apostrophe at the beginning or at the end of a word is no quote.
+  const single = Math.min(times(/[,;\t|\n]'/g), times(/'[,;\t|\r\n]/g));
+  const double = Math.min(times(/[,;\t|\n]"/g), times(/"[,;\t|\r\n]/g));
+  return single > double ? "'" : '"';
 }
 
 function wholeLines(text: string): string {

@@ -115,14 +115,17 @@ class ImportStep {
       at: this.job.started_at,
       digest: work.digest,
     });
-    if (chunk > 0) {
-      const before = await this.#store.rows(file.upload, chunk - 1);
-      if (before) await this.#untilIn(rowsOf(before).imported, signal);
-    }
-    if (chunk >= file.chunks) return advanced(atEnd, { done: 0, failed: [], counts: noRows, commands: [] });
+    const importedOf = async (one: number) => {
+      const rows = one < 0 ? null : await this.#store.rows(file.upload, one);
+      return rows ? rowsOf(rows) : { imported: [], failed: [] };
+    };
+    const isLast = chunk >= file.chunks;
+    const before = await importedOf(chunk - 1);
+    await this.#untilIn((isLast ? before : await importedOf(chunk - 2)).imported, signal);
+    if (isLast) return advanced(atEnd, { done: 0, failed: [], counts: noRows, commands: [] });
     const rows = await this.#store.rows(file.upload, chunk);
     if (!rows) return fileGone;
-    return this.#import(chunk, rowsOf(rows));
+    return this.#import(chunk, rowsOf(rows), before.imported);
   }
 
   /** The table is dropped once the log says that all rows are in: a step that is taken again finds nothing to drop. */
@@ -131,13 +134,21 @@ class ImportStep {
     return advanced(null, { done: 0, failed: [], counts: noRows, commands: [] });
   }
 
-  async #import(chunk: number, { imported, failed }: ImportedRows): Promise<JobStep> {
+  /** @param before the rows of the chunk before, whose events may be on their way */
+  async #import(
+    chunk: number,
+    { imported, failed }: ImportedRows,
+    before: readonly ImportedRow[],
+  ): Promise<JobStep> {
     const { job_id } = this.job;
     if (failed.length > 0) await this.#store.putFailedRows(job_id, chunk, failed);
     const events = imported.flatMap((row) => row.events);
     const known = await this.#lookUps.known(events);
     const taken = imported.filter((row) => !row.events.every(({ id }) => known.has(id)));
-    const present = await this.#lookUps.present(taken);
+    const present = await this.#lookUps.present(
+      taken,
+      before.map(({ events: [first] }) => first.lead_id),
+    );
     let created = 0;
     for (const { events: of } of taken) {
       const lead = of[0].lead_id;
@@ -178,7 +189,7 @@ class ImportStep {
   }
 
   /**
-   * Waits until the events of the rows before are stored, so that rows of the same lead are counted right, and a large table does not fill
+   * Waits until the events of some rows are stored, so that rows of the same lead are counted right, and a large table does not fill
    * the log ahead of live events. An event that its lead's deletion has taken away never comes; so the wait ends by itself.
    */
   async #untilIn(rows: readonly ImportedRow[], signal: AbortSignal): Promise<void> {

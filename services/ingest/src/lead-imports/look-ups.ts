@@ -17,7 +17,7 @@ import { maximumHops } from '../events/leads-of-alias.js';
 import type { ImportedRow } from './row-events.js';
 
 /** Leads that are looked up at the same time. */
-const lookUp = pLimit(8);
+const lookUp = pLimit(16);
 
 export class RowLookUps {
   constructor(private readonly readModel: ReadModel) {}
@@ -54,11 +54,16 @@ export class RowLookUps {
     return new Set(found.flatMap((key) => ids.get(hexOf(key)) ?? []));
   }
 
-  /** The leads of these rows that are there already. */
-  async present(rows: readonly ImportedRow[]): Promise<Set<string>> {
-    const leads = [...new Set(rows.map(({ events: [first] }) => first.lead_id))];
+  /**
+   * The leads of these rows that are there already.
+   * @param sure leads that are known to be there
+   */
+  async present(rows: readonly ImportedRow[], sure: readonly string[]): Promise<Set<string>> {
+    const present = new Set<string>(sure);
+    const leads = [...new Set(rows.map(({ events: [first] }) => first.lead_id))].filter(
+      (lead) => !present.has(lead),
+    );
     const moved = await this.redirected(leads);
-    const present = new Set<string>();
     await lookUp.map(leads, async (lead) => {
       const found = await withClassifiedErrors(() =>
         this.readModel

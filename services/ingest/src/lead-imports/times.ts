@@ -1,9 +1,9 @@
 // Times as people write them in tables, in a format that the mapping names. Pure.
 import { timeFormats, utcTime, type TimeFormat } from '@lead-scoring/contracts';
 
-const isoDay = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ]+(.+))?$/;
-const ordered = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?:,?[T ]+(.+))?$/;
-const clock = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?\s*(AM|PM)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+const isoDay = /^(\d{4})-(\d{1,2})-(\d{1,2})$/;
+const ordered = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2}),?$/;
+const clock = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(AM|PM)?(Z|UTC|[+-]\d{2}:?\d{2})?$/i;
 
 /**
  * The moment as UTC with milliseconds; one without an offset is UTC. A year of two digits is one of 1970 to 2069.
@@ -12,18 +12,21 @@ const clock = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?\s*(AM|PM)?\s*(Z|U
 export function timeIn(text: string, format: TimeFormat): string | null {
   const value = text.trim();
   if (value.length > 60) return null;
+  const at = value.search(/[T ]/);
+  const date = at === -1 ? value : value.slice(0, at);
+  const rest = at === -1 ? undefined : value.slice(at + 1).replaceAll(' ', '');
   switch (format) {
     case 'epoch':
       return epochTime(value);
     case 'iso': {
       const exact = utcTime(value);
       if (exact !== null) return exact;
-      const [whole, year, month, day, rest] = isoDay.exec(value) ?? [];
+      const [whole, year, month, day] = isoDay.exec(date) ?? [];
       return whole === undefined ? null : moment(year, month, day, rest);
     }
     case 'day_first':
     case 'month_first': {
-      const [whole, first, second, year, rest] = ordered.exec(value) ?? [];
+      const [whole, first, second, year] = ordered.exec(date) ?? [];
       if (whole === undefined) return null;
       return format === 'day_first' ? moment(year, second, first, rest) : moment(year, first, second, rest);
     }

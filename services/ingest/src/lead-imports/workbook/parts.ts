@@ -114,11 +114,20 @@ async function readDateStyles(archive: Archive): Promise<boolean[]> {
 
 /** Whether a format has a part of a date or a time, outside of quoted texts, escaped characters and colours. */
 function isDateFormat(code: string): boolean {
-  const bare = code
-    .slice(0, 500)
-    .replace(/"[^"]*"/g, '')
-    .replace(/\\./g, '')
-    .replace(/\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi, '');
+  let bare = '';
+  for (let at = 0; at < code.length; at += 1) {
+    const character = code.charAt(at);
+    const closing = character === '"' ? '"' : character === '[' ? ']' : null;
+    if (character === '\\') at += 1;
+    else if (closing === null) bare += character;
+    else {
+      const end = code.indexOf(closing, at + 1);
+      const inside = code.slice(at + 1, end === -1 ? code.length : end);
+      // [h], [mm] and [s] are hours, minutes and seconds that are not cut at a day.
+      if (closing === ']' && /^(?:h{1,2}|m{1,2}|s{1,2})$/i.test(inside)) return true;
+      at += inside.length + 1;
+    }
+  }
   return /[ymdhs]/i.test(bare) && !/general/i.test(bare);
 }
 
