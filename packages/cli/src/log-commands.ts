@@ -135,8 +135,12 @@ export async function showDeadLetters(
         { title: 'REASON', value: ({ reason }) => reason, maximum: 100 },
       ])}\n`,
     );
-    if (letters.some(({ retried }) => !retried))
+    if (letters.some(({ retried, source }) => !retried && source === undefined))
       output.note(`Send them again with: lead-scoring dead-letters retry ${service}\n`);
+    for (const source of new Set(letters.flatMap((letter) => letter.source ?? [])))
+      output.note(
+        `Records of the source ${plain(source)} are not sent again. Correct its mapping, and let it read its topic again: what was taken before counts once (docs/sources.md, "When a record cannot be taken").\n`,
+      );
   }
   return exitCodes.done;
 }
@@ -168,7 +172,9 @@ export async function retryLetters(
   const missing = ids.filter((id) => !retried.some((letter) => letter.id === id));
   const isDone = retried.every(({ outcome }) => outcome !== null && outcome !== 'parked');
   if (missing.length === 0) return isDone ? exitCodes.done : exitCodes.incomplete;
-  output.note(`Not sent: ${missing.join(', ')} (unknown, or sent before; --again sends the latter too).\n`);
+  output.note(
+    `Not sent: ${missing.join(', ')} (unknown, of a source, or sent before; --again sends the last).\n`,
+  );
   return exitCodes.incomplete;
 }
 

@@ -13,6 +13,8 @@ export const deadLetterHeaders = {
   offset: 'dead-letter-offset',
   attempts: 'dead-letter-attempts',
   time: 'dead-letter-time',
+  /** On a record of a source topic, which is none of this system's: the name of the source. */
+  source: 'dead-letter-source',
   /** On a retried record: the offset of its dead letter. */
   of: 'dead-letter-of',
   /** On a retry marker: the offset of the dead letter that was sent again. */
@@ -35,7 +37,8 @@ export function isRetryOutcome(text: string | undefined): text is RetryOutcome {
   return text === 'effect' || text === 'none' || text === 'refused' || text === 'parked';
 }
 
-const longestReason = 1_000;
+/** The most characters of a reason. */
+export const longestReason = 1_000;
 
 /** The record's headers without the mark of a retry. */
 function withoutRetryHeader(headers: RawRecord['headers']): RawRecord['headers'] {

@@ -14,7 +14,9 @@ export interface DeadLetter {
   /** `<partition>:<offset>` in the dead-letter topic. */
   id: string;
   /** The topic, partition and offset at which the record was first received. */
-  origin: { topic: TopicName; partition: number; offset: bigint };
+  origin: { topic: string; partition: number; offset: bigint };
+  /** The name of the source, where the record came from a topic of another system: it is not retried. */
+  source?: string;
   type: string | null;
   key: string | null;
   reason: string;
@@ -56,7 +58,7 @@ export interface RetryDeadLettersOptions {
  * Sends dead letters to their service again. The record and a marker of the retry are written in one transaction, so a
  * repeated call does not send a dead letter twice. The record goes to the service's own command topic, in its
  * partition, with its original topic in a header: on another service's event topic every other reader would read it
- * again.
+ * again. A record of a source topic is not sent: no topic of this system takes it, and its source can be read again.
  */
 export async function retryDeadLetters(
   log: EventLog,
@@ -77,7 +79,9 @@ export async function retryDeadLetters(
       const found = await readPartition(log, connection, service, partition);
       const chosen = found.filter(
         ({ letter }) =>
-          (wanted ? wanted.has(letter.id) : true) && (options.again === true || !letter.retried),
+          letter.source === undefined &&
+          (wanted ? wanted.has(letter.id) : true) &&
+          (options.again === true || !letter.retried),
       );
       if (chosen.length === 0) continue;
       const messages = chosen.flatMap(({ letter, record }) => [
@@ -157,13 +161,15 @@ async function readPartition(
 function deadLetterOf(service: ServiceName, partition: number, record: RawRecord): DeadLetter {
   const text = (name: string) => headerText(record.headers, name);
   const topic = text(deadLetterHeaders.topic);
+  const source = text(deadLetterHeaders.source);
   return {
     id: `${partition}:${record.offset}`,
     origin: {
-      topic: topics.find(({ name }) => name === topic)?.name ?? `${service}.commands`,
+      topic: source === undefined ? ownTopic(service, topic) : (topic ?? source),
       partition: Number(text(deadLetterHeaders.partition) ?? partition),
       offset: BigInt(/^\d+$/.exec(text(deadLetterHeaders.offset) ?? '')?.[0] ?? 0),
     },
+    ...(source !== undefined && { source }),
     type: text('type') ?? null,
     key: record.key === null ? null : record.key.toString(),
     reason: text(deadLetterHeaders.reason) ?? 'unknown',
@@ -173,6 +179,10 @@ function deadLetterOf(service: ServiceName, partition: number, record: RawRecord
     retried: false,
     outcome: null,
   };
+}
+
+function ownTopic(service: ServiceName, topic: string | undefined): TopicName {
+  return topics.find(({ name }) => name === topic)?.name ?? `${service}.commands`;
 }
 
 /** Markers are read in order: first that the letter was retried, then the outcome of the retry. */

@@ -53,7 +53,7 @@ export class ForeignSchemas {
 
   /** The validator of a JSON Schema; undefined for a schema of another format. */
   async #check(id: number): Promise<ValidateFunction | undefined> {
-    this.#library ??= this.registry.library(this.ajv);
+    this.#library ??= this.registry.library({ ajvInstance: this.ajv });
     const library = await this.#library;
     const schema = await library.getSchema(id).catch((error: unknown) => {
       throw new EventLogUnavailable(`schema ${id} could not be read from the registry`, error);

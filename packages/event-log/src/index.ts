@@ -56,6 +56,22 @@ export * from './requester.js';
 export { ReopenSession } from './session.js';
 export type { SessionLease } from './session-lease.js';
 export * from './tail.js';
+export {
+  createSourceDecoder,
+  sourceFormats,
+  type SourceDecoder,
+  type SourceFormat,
+} from './topic-source/source-decoder.js';
+export type { SourceAccess, TopicSourceConfig } from './topic-source/source-config.js';
+export type { SourceLetter } from './topic-source/source-letter.js';
+export { createSourceMetrics, type SourceMetrics } from './topic-source/source-metrics.js';
+export {
+  createTopicSource,
+  type SourceBatch,
+  type SourceRecord,
+  type TopicSourceStatus,
+} from './topic-source/topic-source.js';
+export { createWriteAhead, type WriteAhead } from './topic-source/write-ahead.js';
 export { pause, Turns } from './timing.js';
 export { createTopicEnds, type TopicEnds } from './topic-ends.js';
 export * from './writer.js';

@@ -3,7 +3,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import type { ServerAccess } from '@lead-scoring/contracts';
-import type { Ajv } from 'ajv';
+import type { Ajv, Options as AjvOptions } from 'ajv';
 import { registryAccess } from './kafka/access.js';
 import { registryProblem } from './kafka/access-errors.js';
 import { EventLogUnavailable } from './errors.js';
@@ -17,8 +17,11 @@ export interface RegistryAnswer {
 export interface RegistryClient {
   /** @throws EventLogUnavailable when the registry does not answer, refuses the credentials, or answers 5xx */
   ask(method: string, path: string, body?: unknown): Promise<RegistryAnswer>;
-  /** The client of @kafkajs/confluent-schema-registry, for schemas of other processes: loaded on first use. */
-  library(ajv: Ajv): Promise<SchemaRegistry>;
+  /**
+   * The client of @kafkajs/confluent-schema-registry, for schemas of other processes: loaded on first use.
+   * @param json how JSON Schemas are compiled: by one instance, or each by one of its own with these options
+   */
+  library(json: { ajvInstance: Ajv } | AjvOptions): Promise<SchemaRegistry>;
 }
 
 const patienceMs = 10_000;
@@ -64,7 +67,7 @@ export function createRegistryClient(options: {
         throw new EventLogUnavailable(`the schema registry answered ${answer.status} to ${method} ${path}`);
       return answer;
     },
-    library: async (ajv) => {
+    library: async (json) => {
       const { SchemaRegistry, SchemaType } = await import('@kafkajs/confluent-schema-registry');
       return new SchemaRegistry(
         {
@@ -78,7 +81,7 @@ export function createRegistryClient(options: {
             }),
           ],
         },
-        { [SchemaType.JSON]: { ajvInstance: ajv as never } },
+        { [SchemaType.JSON]: json as never },
       );
     },
   };

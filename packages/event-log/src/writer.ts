@@ -5,6 +5,7 @@ import { EventLogError, EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { partitionName } from './kafka/idempotent-appender.js';
 import { encodeRecord, traceHeaders, type EncodedRecord } from './outgoing.js';
+import { sourceLetterMessage, type SourceLetter } from './topic-source/source-letter.js';
 import type { OutgoingRecord } from './records.js';
 import { pause } from './timing.js';
 import { ByteBudget } from './writing/byte-budget.js';
@@ -25,6 +26,15 @@ export interface RecordWriter {
   write(records: readonly OutgoingRecord[]): Promise<RecordPosition[]>;
 }
 
+/** A writer that can also park records of a source topic, which are of no declared type. */
+export interface SourceWriter extends RecordWriter {
+  /**
+   * Writes dead letters of records that could not be taken.
+   * @throws as `write` does
+   */
+  park(letters: readonly SourceLetter[]): Promise<void>;
+}
+
 export interface RecordWriterOptions {
   /** Maximum bytes waiting for the request in flight; beyond it write() rejects. Default 32 MiB. */
   maxBufferedBytes?: number;
@@ -42,6 +52,14 @@ export function createRecordWriter(
   log: EventLog,
   options: RecordWriterOptions = {},
 ): Component<RecordWriter> {
+  return createSourceWriter(log, options);
+}
+
+/** The same writer, which also parks records of a source topic. */
+export function createSourceWriter(
+  log: EventLog,
+  options: RecordWriterOptions = {},
+): Component<SourceWriter> {
   const writer = new BatchingWriter(log, options);
   return {
     name: 'record writer',
@@ -52,7 +70,7 @@ export function createRecordWriter(
   };
 }
 
-class BatchingWriter implements RecordWriter {
+class BatchingWriter implements SourceWriter {
   readonly #timeoutMs: number;
   readonly #budget: ByteBudget;
   readonly #queues = new Map<string, PartitionQueue>();
@@ -94,6 +112,13 @@ class BatchingWriter implements RecordWriter {
         name: record.declaration.topic,
       })),
     );
+  }
+
+  async park(letters: readonly SourceLetter[]): Promise<void> {
+    if (this.#isStopped) throw new EventLogError('closed', 'the record writer is stopped');
+    if (letters.length === 0) return;
+    const now = Date.now();
+    await this.#enqueue(letters.map((letter) => sourceLetterMessage(this.log, letter, now)));
   }
 
   async stop(): Promise<void> {

@@ -40,6 +40,13 @@ export function serviceAcls(namespace: string, service: ServiceName, user: strin
     ...[...read].map((topic) => right('topic', `${namespace}.${topic}`, 'Read')),
     ...[...written].map((topic) => right('topic', `${namespace}.${topic}`, 'Write')),
     ...readersOf(service).map((reader) => right('group', `${namespace}.${reader}`, 'Read')),
+    // A source of the gateway waits while ingest is behind, and its own group is on this cluster where its topic is.
+    ...(service === 'gateway'
+      ? [
+          right('group', `${namespace}.ingest`, 'Describe'),
+          right('group', `${namespace}.source.`, 'Read', 'prefixed'),
+        ]
+      : []),
     right('transactional-id', `${namespace}.${service}.`, 'Write', 'prefixed'),
   ]);
 }

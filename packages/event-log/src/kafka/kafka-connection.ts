@@ -28,6 +28,8 @@ export interface KafkaConnection {
   open(topics: readonly string[]): Promise<void>;
   /** The id of a partition's leader in the cached metadata; undefined when it has none. */
   leaderId(topic: string, partition: number): number | undefined;
+  /** The number of partitions of a topic in the cached metadata. */
+  partitionCount(topic: string): number;
   broker(nodeId: number): Promise<Broker>;
   leader(topic: string, partition: number): Promise<Broker>;
   /** The first known broker that can be reached. */
@@ -46,7 +48,10 @@ export interface KafkaConnection {
   close(): void;
 }
 
-export function createKafka(config: EventLogConfig, logger: Logger): Kafka {
+/** The brokers of a cluster, and how this process names and identifies itself there. */
+export type ClusterConfig = Pick<EventLogConfig, 'brokers' | 'clientId' | 'access'>;
+
+export function createKafka(config: ClusterConfig, logger: Logger): Kafka {
   return new Kafka({
     clientId: config.clientId,
     brokers: config.brokers,
@@ -98,6 +103,10 @@ class ClusterConnection implements KafkaConnection {
       .findTopicPartitionMetadata(topic)
       .find(({ partitionId }) => partitionId === partition)?.leader;
     return leader === undefined || leader < 0 ? undefined : leader;
+  }
+
+  partitionCount(topic: string): number {
+    return this.cluster.findTopicPartitionMetadata(topic).length;
   }
 
   async broker(nodeId: number): Promise<Broker> {

@@ -1,8 +1,9 @@
 // Membership in a consumer group, which assigns partition numbers to this process. kafkajs' consumer joins and sends
 // heartbeats; it fetches nothing, because all its partitions are paused. Fencing, not the group, ensures that only one
 // process writes to a partition.
-import type { Consumer, ConsumerCrashEvent, ConsumerGroupJoinEvent } from 'kafkajs';
 import type { TopicName } from '@lead-scoring/contracts';
+import type { Consumer, ConsumerCrashEvent, ConsumerGroupJoinEvent, Kafka } from 'kafkajs';
+import type { Logger } from 'pino';
 import { createAssigner } from './assigner.js';
 import { asError, EventLogUnavailable } from '../errors.js';
 import { internals, type EventLog } from '../event-log.js';
@@ -11,7 +12,7 @@ import type { Touch } from '../liveness.js';
 import { createMembershipLease } from '../session-lease.js';
 import { pause, within } from '../timing.js';
 
-export interface Membership {
+export interface Membership<Topic extends string = TopicName> {
   /**
    * Resolves once the group has confirmed this member after `since` (milliseconds since 1970): a member that was away
    * must not fence the current owner before it knows that the partition is still assigned to it.
@@ -21,20 +22,29 @@ export interface Membership {
   joined(): boolean;
   /** `MembershipLease.until`: until then the group assigns this member's partitions to no other member. */
   leasedUntil(since: number): number;
-  /** Commits positions as group offsets for lag monitors; nothing reads them to continue from there. */
-  commitOffsets(positions: readonly InputOffset[]): Promise<void>;
+  /** Commits positions as group offsets. Those of the log are for lag monitors: nothing reads them to continue from there. */
+  commitOffsets(positions: readonly InputOffset<Topic>[]): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface InputOffset {
-  topic: TopicName;
+export interface InputOffset<Topic extends string = TopicName> {
+  topic: Topic;
   partition: number;
   offset: bigint;
 }
 
-export interface MembershipOptions {
+/** The cluster and the topics that a group reads, which all have the same number of partitions. */
+export interface GroupCluster<Topic extends string> {
+  kafka: Kafka;
+  logger: Logger;
+  partitions: number;
+  /** The topic as named on the wire. */
+  wire(topic: Topic): string;
+}
+
+export interface MembershipOptions<Topic extends string = TopicName> {
   groupId: string;
-  topics: readonly TopicName[];
+  topics: readonly Topic[];
   /** Called with all partition numbers of this process after each assignment. */
   onAssigned(partitions: number[]): void;
   onFatal(error: Error): void;
@@ -50,15 +60,23 @@ const leaseMarginMs = 2_000;
 /** The requests that extend the group session, counted from the moment of sending. */
 const heartbeats = new Set(['Heartbeat', 'SyncGroup']);
 
-/** Joins a group. Resolves before the first assignment: `joined` returns true after it. */
-export async function joinGroup(log: EventLog, options: MembershipOptions): Promise<Membership> {
-  const member = new GroupMember(log, options);
+/** Joins a group of the log. Resolves before the first assignment: `joined` returns true after it. */
+export function joinGroup(log: EventLog, options: MembershipOptions): Promise<Membership> {
+  const { kafka, logger, wire } = log[internals];
+  return joinGroupOf({ kafka, logger, partitions: log.config.partitions, wire }, options);
+}
+
+/** The same for a group of any cluster. */
+export async function joinGroupOf<Topic extends string>(
+  cluster: GroupCluster<Topic>,
+  options: MembershipOptions<Topic>,
+): Promise<Membership<Topic>> {
+  const member = new GroupMember(cluster, options);
   await member.join();
   return member;
 }
 
-class GroupMember implements Membership {
-  readonly #log: EventLog[typeof internals];
+class GroupMember<Topic extends string> implements Membership<Topic> {
   readonly #topics: readonly string[];
   readonly #consumer: Consumer;
   readonly #lease = createMembershipLease(sessionTimeoutMs - leaseMarginMs);
@@ -74,14 +92,13 @@ class GroupMember implements Membership {
   readonly #waiters = new Set<() => void>();
 
   constructor(
-    log: EventLog,
-    private readonly options: MembershipOptions,
+    private readonly cluster: GroupCluster<Topic>,
+    private readonly options: MembershipOptions<Topic>,
   ) {
-    this.#log = log[internals];
-    this.#topics = options.topics.map((topic) => this.#log.wire(topic));
-    this.#consumer = this.#log.kafka.consumer({
+    this.#topics = options.topics.map((topic) => cluster.wire(topic));
+    this.#consumer = cluster.kafka.consumer({
       groupId: options.groupId,
-      partitionAssigners: [createAssigner(log.config.partitions, () => this.#owned)],
+      partitionAssigners: [createAssigner(cluster.partitions, () => this.#owned)],
       allowAutoTopicCreation: false,
       sessionTimeout: sessionTimeoutMs,
       rebalanceTimeout: 15_000,
@@ -121,10 +138,10 @@ class GroupMember implements Membership {
     return this.#lease.until(since);
   }
 
-  async commitOffsets(positions: readonly InputOffset[]): Promise<void> {
+  async commitOffsets(positions: readonly InputOffset<Topic>[]): Promise<void> {
     await this.#consumer.commitOffsets(
       positions.map(({ topic, partition, offset }) => ({
-        topic: this.#log.wire(topic),
+        topic: this.cluster.wire(topic),
         partition,
         offset: String(offset),
       })),
@@ -147,7 +164,7 @@ class GroupMember implements Membership {
       () => new Error(`leaving the group took longer than ${leaveTimeoutMs} ms`),
     );
     await left.catch((error: unknown) => {
-      this.#log.logger.warn(
+      this.cluster.logger.warn(
         { err: error },
         'the group was not left in order; it removes the member after the session timeout',
       );
@@ -190,7 +207,7 @@ class GroupMember implements Membership {
     if (restart) {
       // One warning for each absence, not for every attempt.
       const level = wasMember ? 'warn' : 'debug';
-      this.#log.logger[level]({ err: error }, 'the consumer group cannot be reached; joining again');
+      this.cluster.logger[level]({ err: error }, 'the consumer group cannot be reached; joining again');
       return;
     }
     const { groupId } = this.options;

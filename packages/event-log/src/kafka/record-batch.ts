@@ -1,7 +1,7 @@
 // Encodes and decodes Kafka's record batches (message format 2) without an object or a copy for each field: first the
 // sizes, then everything is written in place into one buffer. https://kafka.apache.org/documentation/#recordbatch
-import { unzipSync } from 'node:zlib';
 import { crc32c } from '@node-rs/crc32';
+import { decompress } from './compression.js';
 
 type HeaderToWrite = string | Buffer | null | undefined;
 
@@ -51,7 +51,6 @@ const codecMask = 0x07;
 const logAppendTimeFlag = 0x08;
 const transactionalFlag = 0x10;
 const controlFlag = 0x20;
-const gzip = 1;
 
 /** Bytes of a batch before its first record, and before the part that the checksum covers. */
 const batchHeadBytes = 61;
@@ -236,7 +235,7 @@ function writeHeaders(buffer: Buffer, start: number, headers: RecordToWrite['hea
 /**
  * Decodes the batches that a broker sent of a partition; keys, values and headers are views of the buffer. A batch that
  * is truncated at the answer's limit is left out.
- * @throws Error for another message format, and for a compression other than gzip
+ * @throws Error for another message format, and for an unknown compression
  */
 export function readBatches(buffer: Buffer): FetchedBatch[] {
   const batches: FetchedBatch[] = [];
@@ -258,7 +257,6 @@ function readBatch(buffer: Buffer, start: number, end: number): FetchedBatch {
   const firstTimestamp = Number(buffer.readBigInt64BE(start + 27));
   const maxTimestamp = Number(buffer.readBigInt64BE(start + 35));
   const codec = attributes & codecMask;
-  if (codec > gzip) throw new Error(`records of compression ${codec} cannot be read: only gzip (1) can`);
   const count = buffer.readInt32BE(start + 57);
   const body = buffer.subarray(start + batchHeadBytes, end);
   return {
@@ -268,7 +266,7 @@ function readBatch(buffer: Buffer, start: number, end: number): FetchedBatch {
     producerEpoch: buffer.readInt16BE(start + 51),
     inTransaction: (attributes & transactionalFlag) !== 0,
     isControl: (attributes & controlFlag) !== 0,
-    records: readRecords(codec === gzip && count > 0 ? unzipSync(body) : body, count, {
+    records: readRecords(count > 0 ? decompress(codec, body) : body, count, {
       firstOffset,
       firstTimestamp,
       fixedTimestamp: (attributes & logAppendTimeFlag) !== 0 ? maxTimestamp : undefined,

@@ -2,7 +2,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createRequire } from 'node:module';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { compressFrameSync as lz4Compress } from 'lz4-napi';
+import { compressSync as snappyCompress } from 'snappy';
 import { fetchAnswer, produceBody, type ProduceRequest } from './direct-broker.js';
 import { readBatches, recordBytes, sizeBatch, type HeaderValue, type RecordToWrite } from './record-batch.js';
 
@@ -336,20 +338,45 @@ describe('a fetched batch', () => {
     },
   );
 
-  test('is decoded when it is compressed with gzip; any other compression is reported', () => {
-    const batch = written([{ value: 'v'.repeat(200) }, { value: 'w' }], options);
-    const zipped = gzipSync(batch.subarray(61));
-    const compressed = Buffer.concat([batch.subarray(0, 61), zipped]);
-    compressed.writeInt32BE(compressed.length - 12, 8);
-    compressed.writeInt16BE(1, 21);
-    expect(readBatches(compressed)[0]?.records.map(({ value }) => value?.toString())).toEqual([
-      'v'.repeat(200),
-      'w',
-    ]);
-    compressed.writeInt16BE(4, 21);
-    expect(() => readBatches(compressed)).toThrow(/compression 4/);
-    compressed[16] = 1;
-    expect(() => readBatches(compressed)).toThrow(/format 1/);
+  describe('compressed', () => {
+    const compressedWith = (codec: number, compress: (bytes: Buffer) => Buffer) => {
+      const batch = written([{ value: 'v'.repeat(200) }, { value: 'w' }], options);
+      const compressed = Buffer.concat([batch.subarray(0, 61), compress(batch.subarray(61))]);
+      compressed.writeInt32BE(compressed.length - 12, 8);
+      compressed.writeInt16BE(codec, 21);
+      return compressed;
+    };
+    /** As snappy-java frames it: two blocks, each with its length. */
+    const framed = (bytes: Buffer) => {
+      const block = (part: Buffer) => {
+        const packed = Buffer.from(snappyCompress(part));
+        const length = Buffer.alloc(4);
+        length.writeInt32BE(packed.length);
+        return [length, packed];
+      };
+      const head = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
+      return Buffer.concat([head, ...block(bytes.subarray(0, 50)), ...block(bytes.subarray(50))]);
+    };
+
+    test.each<[string, number, (bytes: Buffer) => Buffer]>([
+      ['gzip', 1, gzipSync],
+      ['snappy in the frame of Java clients', 2, framed],
+      ['snappy without a frame', 2, (bytes) => Buffer.from(snappyCompress(bytes))],
+      ['lz4', 3, lz4Compress],
+      ['zstd', 4, zstdCompressSync],
+    ])('is decoded: %s', (_name, codec, compress) => {
+      const [batch] = readBatches(compressedWith(codec, compress));
+      expect(batch?.records.map(({ value }) => value?.toString())).toEqual(['v'.repeat(200), 'w']);
+    });
+
+    test('is reported where the compression or the format is unknown, or the bytes are another codec’s', () => {
+      expect(() => readBatches(compressedWith(5, (bytes) => bytes))).toThrow(/compression 5/);
+      for (const codec of [1, 2, 3, 4])
+        expect(() => readBatches(compressedWith(codec, (bytes) => bytes))).toThrow();
+      const other = compressedWith(1, gzipSync);
+      other[16] = 1;
+      expect(() => readBatches(other)).toThrow(/format 1/);
+    });
   });
 
   test('uses the broker’s append time for all its records, and keeps a header without a value', () => {

@@ -168,6 +168,9 @@ export function fakeCluster({ brokers = 1 }: { brokers?: number } = {}): FakeClu
           const key = `${topic}/${partition}`;
           return seen.has(key) ? seen.get(key) : partition % brokers;
         },
+        partitionCount: () => {
+          throw new Error('not in this fake');
+        },
         broker: (nodeId) => Promise.resolve(broker(nodeId)),
         leader: () => Promise.reject(new Error('not in this fake')),
         anyBroker: () => Promise.resolve(broker(0)),

@@ -126,6 +126,7 @@ export function fakeTopics(brokers = 1): FakeTopics {
         partitionOf(topic, partition);
         return seen.get(`${topic}/${partition}`);
       },
+      partitionCount: (topic) => [...partitions.keys()].filter((name) => name.startsWith(`${topic}/`)).length,
       broker: (nodeId) => Promise.resolve(brokerOf(nodeId)),
       leader: notInThisFake,
       anyBroker: notInThisFake,
