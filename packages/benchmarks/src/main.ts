@@ -19,6 +19,7 @@ import { measurePostToReadable } from './post-to-readable.js';
 import { measureQueries } from './queries.js';
 import { reportOf, withPartsOf, type Results } from './report.js';
 import { measureRules } from './rules.js';
+import { measureSources } from './sources.js';
 import { measureWhatIf } from './what-if.js';
 
 const fullSizes = {
@@ -89,6 +90,7 @@ const fullSizes = {
     forMs: 20_000,
     segment: { warmUpMs: 3_000, turnMs: 2_000 },
   },
+  sources: { leads: 20_000, warmUpEvents: 40_000, events: 200_000, doorMs: 10_000 },
 };
 
 const quickSizes: typeof fullSizes = {
@@ -134,6 +136,7 @@ const quickSizes: typeof fullSizes = {
     forMs: 3_000,
     segment: { warmUpMs: 500, turnMs: 300 },
   },
+  sources: { leads: 500, warmUpEvents: 2_000, events: 10_000, doorMs: 1_500 },
 };
 
 /**
@@ -193,6 +196,9 @@ class Shutdown {
   }
 }
 
+/** Measures a part if it is requested. */
+type Part = (letter: Options['parts'][number], title: string, measure: () => Promise<void>) => Promise<void>;
+
 /** Runs each requested part and adds its result to the results. */
 async function measureParts(
   results: Results,
@@ -203,7 +209,7 @@ async function measureParts(
   const { parts, rounds, quick } = options;
   const sizes = quick ? quickSizes : fullSizes;
   const before = options.before === undefined ? undefined : { root: resolve(options.before) };
-  const part = async (letter: Options['parts'][number], title: string, measure: () => Promise<void>) => {
+  const part: Part = async (letter, title, measure) => {
     if (!parts.includes(letter)) return;
     say(`(${letter}) ${title}`);
     await measure();
@@ -234,6 +240,25 @@ async function measureParts(
   await part('f', 'Costs of rules', async () => {
     results.rules = await measureRules(endpoints, generator, sizes.rules, rounds, say);
   });
+  await measureWork(results, part, { endpoints, generator, sizes, rounds });
+}
+
+/** The parts about other work than single events: ticks, reads of many, jobs, and other ways in. */
+async function measureWork(
+  results: Results,
+  part: Part,
+  {
+    endpoints,
+    generator,
+    sizes,
+    rounds,
+  }: {
+    endpoints: PlatformEndpoints;
+    generator: LoadGenerator;
+    sizes: typeof fullSizes;
+    rounds: number;
+  },
+): Promise<void> {
   await part('g', 'Decay', async () => {
     results.decay = await measureDecay(endpoints, generator, sizes.decay, rounds, say);
   });
@@ -251,6 +276,9 @@ async function measureParts(
   });
   await part('l', 'Visitors who say who they are, and Segment', async () => {
     results.joins = await measureJoins(endpoints, generator, sizes.joins, rounds, say);
+  });
+  await part('m', 'A Kafka topic as a source', async () => {
+    results.sources = await measureSources(endpoints, generator, sizes.sources, rounds, say);
   });
 }
 

@@ -16,6 +16,8 @@ import type { DeletionsResult } from './deletions.js';
 import { deletionsSection } from './deletions-report.js';
 import type { JoinsResult } from './joins.js';
 import { joinsSection } from './joins-report.js';
+import { sourcesSection } from './sources-report.js';
+import type { SourcesResult } from './sources.js';
 import type { ImportsResult } from './imports.js';
 import { importsSection } from './imports-report.js';
 import { rulesSection } from './rules-report.js';
@@ -42,6 +44,7 @@ export interface Results {
   imports?: ImportsResult;
   deletions?: DeletionsResult;
   joins?: JoinsResult;
+  sources?: SourcesResult;
 }
 
 const goals = {
@@ -73,6 +76,7 @@ export function reportOf(results: Results): string {
     ...datedSection(results, results.imports ? importsSection(results.imports) : []),
     ...datedSection(results, results.deletions ? deletionsSection(results.deletions) : []),
     ...datedSection(results, results.joins ? joinsSection(results.joins) : []),
+    ...datedSection(results, results.sources ? sourcesSection(results.sources) : []),
   ].join('\n');
 }
 

@@ -26,6 +26,8 @@ export interface WorkloadPlan {
   aliasKind?: string;
   /** segment: the bodies are batches of Segment's tracking API; absent: of POST /ingest. */
   form?: 'segment';
+  /** Whether each event of POST /ingest has an event_id. */
+  withIds?: boolean;
 }
 
 /** The content of an event, without its lead and its time. */
@@ -195,6 +197,7 @@ export function createWorkload(plan: WorkloadPlan): Workload {
             alias: aliasOf(leadOf[event] ?? 0),
             visit: pickFrom(sent, visitOf[event] ?? 0),
             at: plan.firstEventAt + event * (plan.eventEveryMs ?? 1),
+            ...(plan.withIds === true && { id: `${plan.name}-${event}` }),
           }),
         );
       all.push(texts);
@@ -223,9 +226,9 @@ export function createWorkload(plan: WorkloadPlan): Workload {
 /** The text of one event in the form of the plan. */
 function textOf(
   { form, aliasKind }: WorkloadPlan,
-  { alias, visit, at }: { alias: string; visit: Visit; at: number },
+  { alias, visit, at, id }: { alias: string; visit: Visit; at: number; id?: string },
 ): string {
-  return form === 'segment' ? messageText(alias, visit, at) : eventText(alias, visit, at, aliasKind);
+  return form === 'segment' ? messageText(alias, visit, at) : eventText(alias, visit, at, aliasKind, id);
 }
 
 /** The body of a request in the form of the plan. */
@@ -258,9 +261,9 @@ function pointsOf(visit: Visit, scoring: Scoring): number {
   return points;
 }
 
-function eventText(alias: string, visit: Visit, at: number, aliasKind = 'email'): string {
+function eventText(alias: string, visit: Visit, at: number, aliasKind = 'email', id?: string): string {
   const text =
-    `{"alias_kind":"${aliasKind}","alias":"${alias}","event_type":"${visit.event_type}",` +
+    `{${id === undefined ? '' : `"event_id":"${id}",`}"alias_kind":"${aliasKind}","alias":"${alias}","event_type":"${visit.event_type}",` +
     `"timestamp":"${new Date(at).toISOString()}","metadata":{"path":"${visit.path}","country":"${visit.country}",` +
     `"minutes":${visit.minutes},` +
     // The company that a form submits becomes a field of the lead, by which reads search.

@@ -9,4 +9,5 @@ export {
   type TestSystem,
   type TestSystemOptions,
 } from './test-system.js';
+export { startKafkaSource, type KafkaSource } from './kafka-sources.js';
 export { isFullSize } from './full-size.js';

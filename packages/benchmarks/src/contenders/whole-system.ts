@@ -44,6 +44,22 @@ export function gatewayAlone(checkout?: EarlierCheckout): Contender {
   };
 }
 
+/** What a sender other than the load generator needs. */
+export interface StartedSystem {
+  namespace: string;
+  ouId: string;
+  token: string;
+}
+
+/** The gateway alone, for senders of other kinds. */
+export async function startGatewayAlone(
+  endpoints: PlatformEndpoints,
+): Promise<RunningContender & StartedSystem> {
+  const system = await startTestSystem({ endpoints, instances: only('gateway') });
+  const { namespace, ouId, token } = system;
+  return { ...running(system), namespace, ouId, token };
+}
+
 /** The same, with a write key for Segment's tracking API. */
 export async function startGatewayWithSegment(
   endpoints: PlatformEndpoints,
@@ -107,6 +123,7 @@ function scoringContender(system: TestSystem, endpoints: PlatformEndpoints): Run
   const scoringDatabase = `${system.namespace}_scoring`;
   return {
     ...contender,
+    namespace: system.namespace,
     ouId: system.ouId,
     token: system.token,
     scoringDatabase,
@@ -116,9 +133,7 @@ function scoringContender(system: TestSystem, endpoints: PlatformEndpoints): Run
   };
 }
 
-export interface RunningRuledSystem extends RunningScoringContender {
-  ouId: string;
-  token: string;
+export interface RunningRuledSystem extends RunningScoringContender, StartedSystem {
   /** The name of the database of the scoring service. */
   scoringDatabase: string;
   /** The memory that the process of a service has now, in MiB. */
