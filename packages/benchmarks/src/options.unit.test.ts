@@ -35,7 +35,7 @@ describe('the options', () => {
   });
 
   test.each([
-    [['--only', 'z'], '--only is "z"; it must be a letter from a to l, or several of them as in a,b.'],
+    [['--only', 'z'], '--only is "z"; it must be a letter from a to m, or several of them as in a,b.'],
     [['--only', 'a,'], '--only is "a,"; it must be'],
     [['--before', '../before'], '--before compares a, b and e: add --only a,b'],
     [['--only', 'a,d', '--before', '../before'], '--before compares a, b and e'],
