@@ -19,6 +19,8 @@ export const leadImportLimits = {
   rowCharacters: 1_000_000,
   aliasMappings: 9,
   eventMappings: 10,
+  /** Fields of an event. */
+  eventFields: 50,
   ignoredValues: 50,
   sampleRows: 10,
   /** Characters of a cell in a sample. */
@@ -65,7 +67,10 @@ const eventMapping = z.strictObject({
         'iso: 2026-01-31, or 2026-01-31 09:30 with or without seconds and offset; day_first: 31/01/2026, 31.1.2026 09:30; month_first: 1/31/2026; epoch: seconds or milliseconds since 1970. A time without an offset is UTC.',
       ),
   }),
-  field_mappings: fieldMappings.default([]).describe("The event's metadata."),
+  field_mappings: fieldMappings
+    .max(leadImportLimits.eventFields)
+    .default([])
+    .describe("The event's metadata."),
 });
 
 const parts = {

@@ -26,7 +26,7 @@ export interface LeadImportOptions {
 
 /** Milliseconds that a step waits until the rows of the one before are in, before it goes on without that. */
 const patienceMs = 10_000;
-const lookEveryMs = 20;
+const lookEveryMs = 50;
 /** The cursor when all rows are in, and the table is still stored. */
 const atEnd = 'end';
 
@@ -193,11 +193,12 @@ class ImportStep {
    * the log ahead of live events. An event that its lead's deletion has taken away never comes; so the wait ends by itself.
    */
   async #untilIn(rows: readonly ImportedRow[], signal: AbortSignal): Promise<void> {
-    const events = rows.flatMap((row) => row.events);
+    let missing = rows.flatMap((row) => row.events);
     const until = Date.now() + patienceMs;
-    while (Date.now() < until) {
-      if ((await this.#lookUps.known(events)).size >= new Set(events.map(({ id }) => id)).size) return;
-      await pause(lookEveryMs, signal);
+    while (missing.length > 0 && Date.now() < until) {
+      const known = await this.#lookUps.known(missing);
+      missing = missing.filter(({ id }) => !known.has(id));
+      if (missing.length > 0) await pause(lookEveryMs, signal);
       signal.throwIfAborted();
     }
   }

@@ -6,7 +6,7 @@ import type { LeadFilePreview, StoredRow } from './documents.js';
 import { encodingOf } from './encodings.js';
 import type { LeadFileStore } from './file-store.js';
 import { jsonRows } from './json-rows.js';
-import { suggestionOf, suggestionRows } from './suggestion.js';
+import { suggestionCharacters, suggestionOf, suggestionRows } from './suggestion.js';
 import { unreadable, type TableRows } from './table-rows.js';
 import { workbookRows } from './workbook/sheet-rows.js';
 
@@ -141,6 +141,7 @@ class TableReading {
   #characters = 0;
   #wide = 0;
   readonly #first: (readonly string[])[] = [];
+  #firstCharacters = 0;
   readonly #problems: Problems = [];
 
   constructor(
@@ -186,11 +187,19 @@ class TableReading {
         `The table has more than ${leadImportLimits.rows.toLocaleString('en')} rows. Divide it into several files.`,
       );
     if (cells.length > headers.length) this.#noteWideRow(row, cells, headers);
-    if (this.#first.length < suggestionRows) this.#first.push(cells);
+    const characters = cells.reduce((sum, cell) => sum + cell.length, 0);
+    this.#look(cells, characters);
     this.#chunk.push([row, cells]);
-    this.#characters += cells.reduce((sum, cell) => sum + cell.length, 0);
+    this.#characters += characters;
     if (this.#chunk.length >= chunkLimits.rows || this.#characters >= chunkLimits.characters)
       await this.#store();
+  }
+
+  /** Keeps the first rows, for the sample and the suggestion. */
+  #look(cells: readonly string[], characters: number): void {
+    if (this.#first.length >= suggestionRows || this.#firstCharacters > suggestionCharacters) return;
+    this.#first.push(cells);
+    this.#firstCharacters += characters;
   }
 
   #noteWideRow(row: number, cells: readonly string[], headers: readonly string[]): void {

@@ -11,8 +11,9 @@ import {
 import type { LeadFilePreview } from './documents.js';
 import { timeFormatsOf } from './times.js';
 
-/** Rows from which the meaning of columns is concluded. */
+/** Rows from which the meaning of columns is concluded, and the characters after which there are enough. */
 export const suggestionRows = 1_000;
+export const suggestionCharacters = 5_000_000;
 
 type Identifier = LeadFilePreview['auto_detected_identifiers'][number];
 type PreviewProblem = LeadFilePreview['problems'][number];
