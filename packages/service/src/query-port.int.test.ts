@@ -37,12 +37,23 @@ const echo = bindQuery(
     Promise.resolve({ text: body.text, ou: context.ouId, actor: context.actor, request: context.requestId }),
 );
 
-/** A query port with one route, and its address. */
+/** Another method of the same path. */
+const listen = bindQuery(
+  {
+    name: 'listen',
+    method: 'GET',
+    path: '/echo',
+    responses: { 200: { description: 'Nothing', schema: z.looseObject({}) } },
+  },
+  () => Promise.resolve({ text: '' }),
+);
+
+/** A query port with one path, and its address. */
 async function servedEcho(): Promise<string> {
   const server = await createQueryServer({
     host: '127.0.0.1',
     port: 0,
-    routes: [echo],
+    routes: [echo, listen],
     healthChecks: {},
     internalSecret: secret,
     logger: pino({ level: 'silent' }),
@@ -84,6 +95,13 @@ describe('a question to a query port', () => {
       actor: 'credential:test',
       request: 'asked-1',
     });
+  });
+
+  test('may be one of several methods of a path', async () => {
+    const url = await servedEcho();
+    expect(await (await portAt(url).ask(claims, '/echo')).body.json()).toEqual({ text: '' });
+    const refused = await fetch(`${url}/echo`, { method: 'DELETE' });
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
   });
 
   test('gets the refusals of the service as answers', async () => {
