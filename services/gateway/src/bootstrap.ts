@@ -17,9 +17,14 @@ export interface BootstrapOptions {
 const organisationNamespace = '3d1f0b5e-5c0a-5d7e-9a53-0f1c5f6f2a10';
 const retryPauseMs = 1_000;
 
+/** The id of the organisation with a name. */
+export function organisationIdOf(name: string): string {
+  return nameBasedId(organisationNamespace, `organisation:${name}`);
+}
+
 /** The command: its ids come from the names, so it is the same in every instance and at every start. */
 export function bootstrapCommand(options: BootstrapOptions, requestedAt: string): OutgoingRecord {
-  const organisation_id = nameBasedId(organisationNamespace, `organisation:${options.organisation}`);
+  const organisation_id = organisationIdOf(options.organisation);
   const hash = secretHashOf(options.token);
   const token_id = nameBasedId(organisation_id, `bootstrap-token:${hash}`);
   return outgoing(records.bootstrapOrganisation, {

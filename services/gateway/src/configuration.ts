@@ -3,6 +3,7 @@ import { isWellFormedSecret } from '@lead-scoring/contracts';
 import { commonConfiguration, exchangeableSecret, leastUploadRate, setting } from '@lead-scoring/service';
 import { z } from 'zod';
 import type { RateLimit } from './identity/messages.js';
+import { issuersSetting } from './sign-in/issuers.js';
 import type { BucketLimits } from './rate-limit/token-bucket.js';
 
 const { whole, httpUrl, baseUrl } = setting;
@@ -32,6 +33,8 @@ export const gatewayConfiguration = commonConfiguration
         'must be lsp_ with 30 characters and their checksum: make one with the command line',
       )
       .optional(),
+    /** The OpenID Connect issuers whose people may come in, in the organisation of BOOTSTRAP_ORGANISATION. */
+    OIDC_ISSUERS: issuersSetting.optional(),
     /** The limit of credentials that have none of their own, and of client addresses (SPEC.md, Limits). */
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000).default(100),
     RATE_LIMIT_BURST: whole(1, 1_000_000).default(200),
@@ -58,6 +61,11 @@ export const gatewayConfiguration = commonConfiguration
     ({ BOOTSTRAP_ORGANISATION, BOOTSTRAP_TOKEN }) =>
       (BOOTSTRAP_ORGANISATION === undefined) === (BOOTSTRAP_TOKEN === undefined),
     { path: ['BOOTSTRAP_TOKEN'], error: 'must be set together with BOOTSTRAP_ORGANISATION' },
+  )
+  .refine(
+    ({ BOOTSTRAP_ORGANISATION, OIDC_ISSUERS }) =>
+      OIDC_ISSUERS === undefined || BOOTSTRAP_ORGANISATION !== undefined,
+    { path: ['OIDC_ISSUERS'], error: 'needs BOOTSTRAP_ORGANISATION: it says whose members come in' },
   );
 export type GatewayConfiguration = z.output<typeof gatewayConfiguration>;
 

@@ -13,7 +13,7 @@ import {
 } from '@lead-scoring/service';
 import type { Express } from 'express';
 import { createApplication } from './application.js';
-import { createBootstrap, type BootstrapStatus } from './bootstrap.js';
+import { createBootstrap, organisationIdOf, type BootstrapStatus } from './bootstrap.js';
 import { bootstrapRateLimitOf, type GatewayConfiguration } from './configuration.js';
 import { createAuthenticator } from './credentials/authenticate.js';
 import { openFoundations, type Foundations } from './foundations.js';
@@ -29,6 +29,8 @@ import {
 } from './request-services.js';
 import { createRouteHandlers } from './route-handlers.js';
 import { createRouter } from './router.js';
+import { createSignIn, type SignIn } from './sign-in/sign-in.js';
+import { createTokenVerifier } from './sign-in/verifier.js';
 import { createWriteKeyFinder } from './segment/find-write-key.js';
 
 export interface GatewayDependencies {
@@ -91,6 +93,22 @@ async function startBootstrap(
   );
 }
 
+function signInOf(
+  { BOOTSTRAP_ORGANISATION: organisation, OIDC_ISSUERS: issuers, REPLY_TIMEOUT_MS }: GatewayConfiguration,
+  { signature }: Foundations,
+  { requester, directory }: RequestServices,
+): SignIn | undefined {
+  if (organisation === undefined || issuers === undefined || issuers.length === 0) return undefined;
+  return createSignIn({
+    organisationId: organisationIdOf(organisation),
+    verifier: createTokenVerifier(issuers),
+    directory,
+    requester,
+    signature,
+    replyTimeoutMs: REPLY_TIMEOUT_MS,
+  });
+}
+
 function publicApplication(
   configuration: GatewayConfiguration,
   foundations: Foundations,
@@ -114,7 +132,7 @@ function publicApplication(
     }),
   });
   const router = createRouter({
-    authenticator: createAuthenticator(directory),
+    authenticator: createAuthenticator(directory, { signIn: signInOf(configuration, foundations, services) }),
     lastUses,
     ...limits,
     findWriteKey: createWriteKeyFinder({ ...intake, chargeAddress: limits.chargeAddress }),

@@ -92,7 +92,7 @@ const tags: Record<RouteDeclaration['tag'], string> = {
 
 const description = `Send what leads do as events; read their scores and the reasons for them.
 
-- **Credentials**: \`Authorization: Bearer <token>\` with a personal access token (\`lsp_…\`), or HTTP Basic with a service account's client id and secret.
+- **Credentials**: \`Authorization: Bearer <token>\` with a personal access token (\`lsp_…\`) or a JSON Web Token of a configured OpenID Connect issuer, or HTTP Basic with a service account's client id and secret.
 - **Rights**: each operation names the least role of a member (\`x-required-role\`) and the scope of a service account (\`x-required-scope\`). A viewer reads and shares, an editor writes, an admin manages members and service accounts.
 - **Organizational units**: a call works in the credential's active OU (POST /org-units/active), or in the one that \`X-OU-Id\` names.
 - **Errors** are RFC 9457 problems. \`code\` is for programs and does not change; \`detail\` says what to change. They come as \`application/json\`, or as \`application/problem+json\` when Accept names it.

@@ -83,6 +83,23 @@ export const acceptInvitation = defineRecord({
   }),
 });
 
+export const admitMember = defineRecord({
+  ...onMember,
+  type: 'AdmitMember',
+  description:
+    'A person has signed in with OpenID Connect: they have joined, and are made a member where the issuer may do that.',
+  schema: z.strictObject({
+    ...member,
+    email,
+    name: name(100),
+    created: z
+      .strictObject({ role, ou_ids: ouIds })
+      .nullable()
+      .describe('The rights of a new member; null: only who was invited may join.'),
+    ...requested,
+  }),
+});
+
 /** What a member is: each event that changes one has all of it, so that a reader needs no earlier event. */
 const rights = { name: name(100), role, ou_ids: ouIds };
 
@@ -143,6 +160,7 @@ export const memberRecords = [
   inviteMember,
   removeMember,
   acceptInvitation,
+  admitMember,
   memberAdded,
   memberChanged,
   memberInvited,

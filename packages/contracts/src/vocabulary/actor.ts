@@ -5,8 +5,10 @@ import { time } from '../common.js';
 
 export const actor = z.strictObject({
   kind: z
-    .enum(['token', 'service_account', 'trigger', 'system'])
-    .describe('trigger: a firing asked for it; system: the system itself, at its start.'),
+    .enum(['token', 'service_account', 'trigger', 'system', 'member'])
+    .describe(
+      'member: a person who signed in with OpenID Connect; trigger: a firing asked for it; system: the system itself, at its start.',
+    ),
   id: z
     .string()
     .min(1)

@@ -4,22 +4,24 @@ import { secretHashOf, type Actor, type RouteDeclaration } from '@lead-scoring/c
 import { isRetriable } from '@lead-scoring/read-model';
 import type { ProblemError } from '@lead-scoring/service';
 import type { Role, Scope } from '../identity/messages.js';
-import { hasRole, scopesOf } from '../identity/state.js';
+import { hasRole, scopesOf, sessionOf } from '../identity/state.js';
 import { problem, tryAgain } from '../problem.js';
+import type { SignIn } from '../sign-in/sign-in.js';
 import { presentedCredential } from './authorization-header.js';
-import type { CredentialDirectory, KnownServiceAccount, KnownToken } from './directory.js';
+import type { CredentialDirectory, KnownMember, KnownServiceAccount, KnownToken } from './directory.js';
 import { chooseOrgUnit, orgUnitInPath, type OrgUnitChoice } from './org-unit.js';
 
 /** The credential of a request. */
 export interface Caller {
   credentialId: string;
   organisationId: string;
-  /** For the records' header `actor`: `token:<id>` or `service_account:<id>`. */
+  /** For the records' header `actor`: `token:<id>`, `service_account:<id>` or `member:<id>`. */
   actor: string;
   /** The same for events, with the credential's current name. */
   by: Actor;
+  /** token: also a member who has signed in with OpenID Connect. */
   kind: 'token' | 'service_account';
-  /** The member whose token it is; null: a service account. */
+  /** The member who calls; null: a service account. */
   memberId: string | null;
   /** Of a token: the lesser of its own and its member's. Of a service account: what its scopes come to. */
   role: Role;
@@ -46,9 +48,10 @@ export interface Authenticator {
 
 type Charge = () => Promise<() => void>;
 
+/** @param signIn absent: no issuer of OpenID Connect is configured */
 export function createAuthenticator(
   directory: CredentialDirectory,
-  clock: () => number = Date.now,
+  { clock = Date.now, signIn }: { clock?: () => number; signIn?: SignIn | undefined } = {},
 ): Authenticator {
   const withToken = async (secret: string, charge: Charge): Promise<Caller> => {
     const hash = secretHashOf(secret);
@@ -84,23 +87,49 @@ export function createAuthenticator(
           );
         const presented = presentedCredential(authorization);
         if (presented.kind === 'none') throw unauthorized('credential_invalid', presented.advice);
-        return presented.kind === 'token'
-          ? withToken(presented.secret, charge)
-          : withServiceAccount(presented.clientId, presented.secret, charge);
+        switch (presented.kind) {
+          case 'token':
+            return withToken(presented.secret, charge);
+          case 'json_web_token':
+            return withJsonWebToken(presented.token, charge, signIn);
+          case 'service_account':
+            return withServiceAccount(presented.clientId, presented.secret, charge);
+        }
       }),
     orgUnit: (caller, header, inPath) =>
       orUnavailable(() => {
-        const choice: OrgUnitChoice = {
-          ouIds: caller.ouIds,
-          header,
-          organisationUnits: (fresh) => directory.orgUnitIds(caller.organisationId, fresh),
-          hasEnded: (ouId) => directory.orgUnitEndedOnLog(ouId),
-          knownActiveOuId: caller.knownActiveOuId,
-          activeOuId: () => caller.activeOuId(),
-        };
+        const choice = choiceOf(caller, header, directory);
         return inPath === undefined ? chooseOrgUnit(choice) : orgUnitInPath(choice, inPath);
       }),
   };
+}
+
+function choiceOf(caller: Caller, header: string | undefined, directory: CredentialDirectory): OrgUnitChoice {
+  return {
+    ouIds: caller.ouIds,
+    header,
+    organisationUnits: (fresh) => directory.orgUnitIds(caller.organisationId, fresh),
+    hasEnded: (ouId) => directory.orgUnitEndedOnLog(ouId),
+    knownActiveOuId: caller.knownActiveOuId,
+    activeOuId: () => caller.activeOuId(),
+  };
+}
+
+async function withJsonWebToken(token: string, charge: Charge, signIn: SignIn | undefined): Promise<Caller> {
+  if (!signIn)
+    throw unauthorized(
+      'credential_invalid',
+      'After "Bearer " must come a personal access token, which begins with lsp_: this system has no issuer of JSON Web Tokens configured.',
+    );
+  const giveBack = signIn.isKnown(token) ? null : await charge();
+  const member = await signIn.memberOf(token);
+  if (!member)
+    throw unauthorized(
+      'credential_invalid',
+      'The JSON Web Token does not let anybody in here: it must be of a configured issuer, for this system, valid now, and of a member. See docs/sign-in.md.',
+    );
+  giveBack?.();
+  return callerOfMember(member, () => signIn.memberAgain(member));
 }
 
 /** @throws ProblemError 403 when the credential's role or scopes are not sufficient */
@@ -148,6 +177,20 @@ function callerOf(
     ouIds: credential.ou_ids,
     knownActiveOuId: credential.active_ou_id,
     rateLimit: credential.rate_limit,
+    activeOuId: async () => (await readAgain())?.active_ou_id ?? null,
+  };
+}
+
+/** A member who has signed in: limits, the active OU and idempotency are theirs, with whichever token of their issuer they come. */
+function callerOfMember(
+  { organisation_id, ...member }: KnownMember,
+  readAgain: () => Promise<KnownMember | null>,
+): Caller {
+  const session = { ...sessionOf(member), organisation_id, member_id: member.id };
+  return {
+    ...callerOf(session, () => Promise.resolve(null)),
+    actor: `member:${member.id}`,
+    by: { kind: 'member', id: member.id, name: member.name },
     activeOuId: async () => (await readAgain())?.active_ou_id ?? null,
   };
 }

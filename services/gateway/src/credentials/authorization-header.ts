@@ -2,7 +2,9 @@
 import { isWellFormedSecret } from '@lead-scoring/contracts';
 
 export type PresentedCredential =
-  { kind: 'token'; secret: string } | { kind: 'service_account'; clientId: string; secret: string };
+  | { kind: 'token'; secret: string }
+  | { kind: 'json_web_token'; token: string }
+  | { kind: 'service_account'; clientId: string; secret: string };
 
 /** A header without a well-formed credential, and advice on what to change. */
 export interface NotPresented {
@@ -34,17 +36,23 @@ export function presentedCredential(header: string): PresentedCredential | NotPr
   }
 }
 
+/** Three parts in base64url with dots between them, of which the last may be empty. Its length is bounded before. */
+const jsonWebToken = /^[\w-]{1,4000}\.[\w-]{1,12000}\.[\w-]{0,4000}$/;
+
 const asBasic =
   "Send a service account's secret (lss_…) with HTTP Basic: the client id as the user and the secret as the password.";
 
 function bearer(value: string): PresentedCredential | NotPresented {
   if (isWellFormedSecret('lsp_', value)) return { kind: 'token', secret: value };
+  if (jsonWebToken.test(value)) return { kind: 'json_web_token', token: value };
   if (value.startsWith('lss_')) return none(asBasic);
   if (value.startsWith('lsp_'))
     return none(
       'The token is mistyped or cut off: it must be lsp_ and 36 letters and digits, the last six of which are a checksum. Copy it whole.',
     );
-  return none('After "Bearer " must come a personal access token, which begins with lsp_.');
+  return none(
+    'After "Bearer " must come a personal access token, which begins with lsp_, or a JSON Web Token of a configured issuer.',
+  );
 }
 
 /** The header that says the same as a write key in a body. */

@@ -44,6 +44,13 @@ describe('the header Authorization', () => {
       expect([wrong, presentedCredential(basic(wrong)).kind]).toEqual([wrong, 'none']);
   });
 
+  test('a JSON Web Token is told by its form, of bounded length', () => {
+    const token = `${'e'.repeat(40)}.${'y'.repeat(400)}.${'s'.repeat(80)}`;
+    expect(presentedCredential(`Bearer ${token}`)).toEqual({ kind: 'json_web_token', token });
+    for (const wrong of ['a.b', 'a..c', '.b.c', 'a.b.c.d', 'a.b.c=', `a.${'b'.repeat(12_001)}.c`])
+      expect([wrong.length, presentedCredential(`Bearer ${wrong}`).kind]).toEqual([wrong.length, 'none']);
+  });
+
   test('any text is handled, and only a right checksum is accepted', () => {
     fc.assert(
       fc.property(
@@ -222,6 +229,7 @@ describe('authentication', () => {
   const directory: CredentialDirectory = {
     token: (hash) => Promise.resolve(hash === token.token_hash ? token : null),
     serviceAccount: (id) => Promise.resolve(id === account.id ? account : null),
+    member: () => Promise.resolve(null),
     hasToken: () => false,
     hasServiceAccount: () => false,
     orgUnitIds: () => Promise.resolve(new Set()),
@@ -231,7 +239,7 @@ describe('authentication', () => {
   };
   const uncharged = () => Promise.resolve(() => undefined);
   const codeAt = (time: string, header: string | undefined) =>
-    createAuthenticator(directory, () => Date.parse(time))
+    createAuthenticator(directory, { clock: () => Date.parse(time) })
       .authenticate(header, uncharged)
       .then(
         () => 'in',
@@ -280,7 +288,7 @@ describe('authentication', () => {
       },
     };
     const authenticate = (n: number, known: boolean) =>
-      createAuthenticator({ ...looked, hasToken: () => known }, () => 0)
+      createAuthenticator({ ...looked, hasToken: () => known }, { clock: () => 0 })
         .authenticate(`Bearer ${secret('lsp_', n)}`, charge)
         .catch(() => steps.push('refused'));
     await authenticate(1, false);

@@ -16,12 +16,16 @@ import type { MemberRights, Revocations } from './revocations.js';
 
 /** A token within what its member may do. */
 export type KnownToken = Token & { organisation_id: string; member_id: string };
+/** A member who has not been removed, as of now. */
+export type KnownMember = Member & { organisation_id: string };
 export type KnownServiceAccount = ServiceAccount & { organisation_id: string };
 
 export interface CredentialDirectory {
   /** A token that has not been ended, of a member who has not been removed, by the hash of its secret. */
   token(hash: string, fresh?: boolean): Promise<KnownToken | null>;
   serviceAccount(clientId: string, fresh?: boolean): Promise<KnownServiceAccount | null>;
+  /** The member with an address, in lower case. */
+  member(organisationId: string, email: string, fresh?: boolean): Promise<KnownMember | null>;
   /** Whether the token was found by its last read; reads nothing itself. */
   hasToken(hash: string): boolean;
   hasServiceAccount(clientId: string): boolean;
@@ -66,6 +70,11 @@ export function createCredentialDirectory(
     maximumEntries: 10_000,
     load: (clientId) => reads.serviceAccount(clientId),
   });
+  const memberCache = createFreshCache<KnownMember>({
+    ...common,
+    maximumEntries: 10_000,
+    load: (key) => reads.memberWithAddress(key),
+  });
   const unitCache = createFreshCache<ReadonlySet<string>>({
     ...common,
     maximumEntries: 1_000,
@@ -82,6 +91,11 @@ export function createCredentialDirectory(
       return found && unlessEnded(asOfNow(found, revocations.memberChange(found.known.member_id)));
     },
     serviceAccount: async (clientId, fresh) => unlessEnded(await accountCache.get(clientId, fresh)),
+    member: async (organisationId, email, fresh) => {
+      const found = await memberCache.get(`${organisationId} ${email}`, fresh);
+      const change = found && revocations.memberChange(found.id);
+      return found && unlessEnded(change && change.version > found.version ? { ...found, ...change } : found);
+    },
     hasToken: (hash) => tokenCache.has(hash),
     hasServiceAccount: (clientId) => accountCache.has(clientId),
     orgUnitIds: async (organisationId, fresh) => (await unitCache.get(organisationId, fresh)) ?? new Set(),
@@ -90,6 +104,7 @@ export function createCredentialDirectory(
     forget: () => {
       tokenCache.clear();
       accountCache.clear();
+      memberCache.clear();
       unitCache.clear();
       endedCache.clear();
     },
@@ -125,6 +140,19 @@ class CredentialReads {
     const member = await this.#member(own);
     if (!member || member.removed) return null;
     return { own, memberVersion: member.version, known: tokenWithin(own, member) };
+  }
+
+  /** @param key the id of the organisation, a space, and the address */
+  async memberWithAddress(key: string): Promise<KnownMember | null> {
+    const [organisationId = '', email = ''] = key.split(' ');
+    const found = await this.gate.run(() =>
+      this.readModel.collection(members).findOne({
+        organisation_id: { $eq: uuidToBinary(organisationId) },
+        'value.email': { $eq: email },
+        'value.removed': { $eq: null },
+      }),
+    );
+    return found && { ...found.value, organisation_id: organisationId };
   }
 
   async #member({ member_id, organisation_id, created_at }: KnownToken): Promise<Member | null> {

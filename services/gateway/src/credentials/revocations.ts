@@ -13,7 +13,7 @@ export type MemberRights = Pick<Member, 'version' | 'role' | 'ou_ids'>;
 export interface Revocations {
   /** The latest change of a member within the part of the log that was read; undefined: the database decides. */
   memberChange(memberId: string): MemberRights | undefined;
-  /** True when this credential or OU has ended within the part of the log that was read; otherwise the database decides. */
+  /** True when this credential, member or OU has ended within the part of the log that was read; otherwise the database decides. */
   has(id: string): boolean;
 }
 
@@ -75,6 +75,7 @@ export function createRevocations(
 function endedBy(record: TailedRecord): string | null {
   if (isRecord(record, records.tokenRevoked)) return record.payload.token_id;
   if (isRecord(record, records.serviceAccountRevoked)) return record.payload.client_id;
+  if (isRecord(record, records.memberRemoved)) return record.payload.member_id;
   if (isRecord(record, records.orgUnitEnded)) return record.payload.ou_id;
   return null;
 }

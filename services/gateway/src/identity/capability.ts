@@ -37,6 +37,7 @@ export function organisations(signature: Pick<CommandSignature, 'isSigned'>) {
       InviteMember: records.inviteMember,
       RemoveMember: records.removeMember,
       AcceptInvitation: records.acceptInvitation,
+      AdmitMember: records.admitMember,
     },
     events: {
       OrganisationCreated: records.organisationCreated,

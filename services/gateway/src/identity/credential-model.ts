@@ -93,7 +93,9 @@ export function grantedRateLimit(
   fields: { created_by: string; rate_limit: RateLimit | null },
   standard: RateLimit | undefined,
 ): { rate_limit: RateLimit | null } | Rejection {
-  const own = state.credentials.get(fields.created_by)?.rate_limit ?? standard;
+  const creator = actorIn(state, fields.created_by);
+  if ('outcome' in creator) return creator;
+  const own = creator.rate_limit ?? standard;
   const wanted = fields.rate_limit ?? standard;
   // Commands from before they contained the standard limit.
   if (own === undefined || wanted === undefined) return { rate_limit: fields.rate_limit };

@@ -4,6 +4,7 @@ import { actedBy } from '@lead-scoring/contracts';
 import { createServiceAccount, revokeServiceAccount, rotateSecret } from './account-model.js';
 import type { IdentityDecision } from './decision-model.js';
 import { acceptInvitation, inviteMember } from './invitation-model.js';
+import { admitMember } from './admission-model.js';
 import { addMember, changeMember, removeMember } from './member-model.js';
 import type { IdentityCommand } from './messages.js';
 import { bootstrap } from './organisation-model.js';
@@ -49,5 +50,7 @@ function decideCommand(command: IdentityCommand, state: OrganisationState): Iden
       return removeMember(command, state);
     case 'AcceptInvitation':
       return acceptInvitation(command, state);
+    case 'AdmitMember':
+      return admitMember(command, state);
   }
 }

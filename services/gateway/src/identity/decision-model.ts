@@ -6,6 +6,7 @@ import {
   memberIdOf,
   memberIn,
   scopesOf,
+  sessionOf,
   tokenWithin,
   type Credential,
   type Member,
@@ -65,9 +66,15 @@ export function doneWith(
  * moment afterwards.
  */
 export function actorIn(state: OrganisationState, id: string): Credential | Rejection {
-  const actor = state.credentials.get(id);
+  const actor = state.credentials.get(id) ?? sessionIn(state, id);
   if (actor && !actor.revoked && !ownerOf(state, actor)?.removed) return withinMember(state, actor);
   return rejected('credential_invalid', 'The credential has ended.');
+}
+
+/** A member who has signed in with OpenID Connect acts under their own id. */
+function sessionIn(state: OrganisationState, memberId: string): Credential | undefined {
+  const member = state.members.get(memberId);
+  return member && member.joined_at !== null ? sessionOf(member) : undefined;
 }
 
 /** The acting credential, which must still be an administrator's: the edge may let in a demoted one for a moment. */

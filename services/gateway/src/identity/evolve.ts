@@ -1,5 +1,5 @@
 // Folds the events of identity into an organisation's state. Pure; never throws on a recorded event.
-import { evolveMembers } from './member-fold-model.js';
+import { evolveMembers, withActiveUnit } from './member-fold-model.js';
 import type { IdentityEvent } from './messages.js';
 import type { Credential, OrganisationState, OrgUnit, ServiceAccount, Token } from './state.js';
 
@@ -26,6 +26,8 @@ export function evolve(state: OrganisationState, event: IdentityEvent): Organisa
     }
     case 'ActiveOrgUnitSet': {
       const { credential_id, ou_id } = event.payload;
+      if (state.members.has(credential_id))
+        return { ...state, members: withActiveUnit(state.members, credential_id, ou_id) };
       return change(state, credential_id, (credential) => ({ ...credential, active_ou_id: ou_id }));
     }
     case 'OrgUnitGranted': {

@@ -4,6 +4,7 @@ import { isProblemCode } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import {
   addMember,
+  admit,
   at,
   bootstrap,
   changeMember,
@@ -355,6 +356,8 @@ const command: fc.Arbitrary<IdentityCommand> = fc.oneof(
   names.map((name) => removeMember(`member ${name}`)),
   names.map((name) => inviteMember(`member ${name}`)),
   names.map((name) => join(`member ${name}`)),
+  names.map((name) => admit(`member ${name}`, { created: { role: 'admin', ou_ids: null } })),
+  fc.tuple(names, names).map(([name, unit]) => setActive(`member ${name}`, `unit ${unit}`)),
   fc
     .tuple(names, names)
     .map(([name, unit]) => createOrgUnit(`unit of ${unit}`, { created_by: idOf(`token of member ${name}`) })),

@@ -34,6 +34,11 @@ export function evolveMembers(members: Members, event: MemberEvent): Members {
   }
 }
 
+/** The OU in which a member works who has signed in with OpenID Connect. */
+export function withActiveUnit(members: Members, memberId: string, ouId: string): Members {
+  return change(members, memberId, (member) => ({ ...member, active_ou_id: ouId }));
+}
+
 function memberOf({ payload, command_id }: EventOf<'MemberAdded'>): Member {
   const { organisation_id, member_id: id, email, name, role, ou_ids, rate_limit, created_by, at } = payload;
   const { invitation_hash: hash, invitation_expires_at: expires_at } = payload;

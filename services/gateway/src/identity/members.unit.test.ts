@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   addMember,
+  admit,
   bootstrap,
   changeMember,
   createOrgUnit,
@@ -16,6 +17,7 @@ import {
   organisationId,
   removeMember,
   revokeToken,
+  setActive,
 } from '../testing/builders.js';
 import { decide } from './decide.js';
 import { actorIn, identityLimits, ownerOf, type IdentityDecision } from './decision-model.js';
@@ -269,6 +271,41 @@ describe('invitations', () => {
   });
 });
 
+describe('sign-in with OpenID Connect', () => {
+  const created = { role: 'viewer', ou_ids: null } as const;
+  const given = after(bootstrap(), addMember('ada', { role: 'admin' }));
+
+  test('who was invited has joined by it, once, and acts under their own id', () => {
+    expect(rightsOf(given, 'ada')).toBe('credential_invalid');
+    expect(codeOf(decide(admit('ada'), given))).toEqual(['MemberJoined']);
+    const joined = after(bootstrap(), addMember('ada', { role: 'admin' }), admit('ada'));
+    expect(codeOf(decide(admit('ada', { created }, 'again'), joined))).toEqual([]);
+    expect(rightsOf(joined, 'ada')).toEqual(['admin', null]);
+    expect(codeOf(decide(addMember('eve', by('ada')), joined))).toEqual(['MemberAdded']);
+    const made = decide(createToken('own', madeBy('ada')), joined);
+    expect(made).toMatchObject({ result: { member_id: idOf('ada') } });
+  });
+
+  test('anybody else becomes a member where the issuer may make them, and nobody who was removed', () => {
+    expect(codeOf(decide(admit('eve'), given))).toBe('member_not_found');
+    const came = after(bootstrap(), admit('eve', { created }));
+    expect(rightsOf(came, 'admitted eve')).toEqual(['viewer', null]);
+    const removed = decide(removeMember('admitted eve'), came);
+    const gone = removed.outcome === 'done' ? removed.events.reduce(evolve, came) : came;
+    expect(codeOf(decide(admit('eve', { created }, 'again'), gone))).toBe('member_not_found');
+    expect(rightsOf(gone, 'admitted eve')).toBe('credential_invalid');
+  });
+
+  test('a session has an active OU of its own, and stays in its only one when a second is made', () => {
+    const joined = after(bootstrap(), addMember('ada'), admit('ada'), createOrgUnit('second'));
+    expect(joined.members.get(idOf('ada'))?.active_ou_id).toBe(idOf('main'));
+    const moved = decide(setActive('ada', 'second'), joined);
+    expect(codeOf(moved)).toEqual(['ActiveOrgUnitSet']);
+    const state = moved.outcome === 'done' ? moved.events.reduce(evolve, joined) : joined;
+    expect(state.members.get(idOf('ada'))?.active_ou_id).toBe(idOf('second'));
+  });
+});
+
 describe('personal tokens', () => {
   const given = after(
     bootstrap(),
@@ -338,7 +375,16 @@ const roles = fc.constantFrom<Role>('viewer', 'editor', 'admin');
 const units = fc
   .option(fc.constantFrom(['main'], ['other'], ['main', 'other']))
   .map((some) => some?.map(idOf) ?? null);
-const actors = fc.constantFrom('root', 'token of a', 'token of b', 'token of c', 'of a', 'of b');
+const actors = fc.constantFrom(
+  'root',
+  'a',
+  'admitted b',
+  'token of a',
+  'token of b',
+  'token of c',
+  'of a',
+  'of b',
+);
 const command: fc.Arbitrary<IdentityCommand> = fc.oneof(
   fc
     .tuple(names, roles, units, actors)
@@ -354,6 +400,7 @@ const command: fc.Arbitrary<IdentityCommand> = fc.oneof(
   }),
   fc.tuple(names, actors).map(([name, actor]) => inviteMember(name, `invite ${name}`, by(actor))),
   names.map((name) => join(name)),
+  fc.tuple(names, roles, units).map(([name, role, ou_ids]) => admit(name, { created: { role, ou_ids } })),
   fc
     .tuple(names, roles, units)
     .map(([name, role, ou_ids]) =>
@@ -399,7 +446,7 @@ test('law: a member who is no admin changes nobody and nothing but their own tok
       const asker = actorIn(state, idOf('token of c'));
       if ('outcome' in asker || asker.kind !== 'token' || asker.role === 'admin') return;
       const payload = { ...last.payload, ...by('token of c'), ...madeBy('token of c') };
-      if (last.type === 'BootstrapOrganisation' || last.type === 'AcceptInvitation') return;
+      if (['BootstrapOrganisation', 'AcceptInvitation', 'AdmitMember'].includes(last.type)) return;
       const decision = decide({ ...last, id: idOf('last'), payload } as IdentityCommand, state);
       if (decision.outcome === 'rejected') return;
       for (const event of decision.events) {

@@ -26,6 +26,7 @@ export type AddMember = CommandOf<typeof records.addMember>;
 export type ChangeMember = CommandOf<typeof records.changeMember>;
 export type InviteMember = CommandOf<typeof records.inviteMember>;
 export type RemoveMember = CommandOf<typeof records.removeMember>;
+export type AdmitMember = CommandOf<typeof records.admitMember>;
 export type AcceptInvitation = CommandOf<typeof records.acceptInvitation>;
 
 export type IdentityCommand =
@@ -43,7 +44,8 @@ export type IdentityCommand =
   | ChangeMember
   | InviteMember
   | RemoveMember
-  | AcceptInvitation;
+  | AcceptInvitation
+  | AdmitMember;
 
 export type RateLimit = NonNullable<CreateToken['payload']['rate_limit']>;
 

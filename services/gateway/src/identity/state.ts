@@ -26,7 +26,9 @@ export interface Member {
   version: number;
   /** The link that can be used; null: none. */
   invitation: { hash: string; expires_at: string; command_id: string } | null;
-  /** When the first link was used; null: not yet. */
+  /** The OU that a session of OpenID Connect works in; absent: none was set. */
+  active_ou_id?: string;
+  /** When the first link was used, or the person first signed in; null: not yet. */
   joined_at: string | null;
   created_by: string;
   created_at: string;
@@ -192,6 +194,27 @@ export function presentMembers(state: Pick<OrganisationState, 'members' | 'organ
   const builtIn = organisation && memberIn(state, builtInMemberId(organisation.id));
   const others = [...members.values()].filter(({ id }) => id !== builtIn?.id);
   return [...(builtIn ? [builtIn] : []), ...others].filter(({ removed }) => !removed);
+}
+
+/** What a member who has signed in with OpenID Connect acts with: a token, as it were, that has the member's id and all their rights. */
+export function sessionOf(member: Member): Token {
+  const { id, name, role, ou_ids, rate_limit, created_by, created_at, active_ou_id = null } = member;
+  return {
+    kind: 'token',
+    id,
+    member_id: id,
+    name,
+    token_hash: '',
+    last_four: '',
+    role,
+    ou_ids,
+    rate_limit,
+    expires_at: null,
+    created_by,
+    created_at,
+    active_ou_id,
+    revoked: null,
+  };
 }
 
 /** The member whose token it is. */

@@ -20,6 +20,7 @@ import type {
 import {
   covers,
   presentMembers,
+  sessionOf,
   usableUnits,
   workingUnit,
   type Credential,
@@ -69,7 +70,7 @@ function grantsTo(
   command_id: string,
 ): IdentityEvent[] {
   const creator = state.credentials.get(creatorId);
-  const member = creator && ownerOf(state, creator);
+  const member = creator ? ownerOf(state, creator) : state.members.get(creatorId);
   const events: IdentityEvent[] = [];
   if (member?.ou_ids)
     events.push(memberWith(member, [...member.ou_ids, ou_id], { organisation_id, at }, command_id));
@@ -196,7 +197,8 @@ function keepingTheOnlyUnit(
     const gainsAnother = ou_ids === null || credential.id === creator.id || isSiblings === true;
     return gainsAnother && usable.length === 1 ? usable[0] : undefined;
   };
-  return [...state.credentials.values()].flatMap((credential) => {
+  const sessions = [...state.members.values()].filter(({ removed }) => !removed).map(sessionOf);
+  return [...state.credentials.values(), ...sessions].flatMap((credential) => {
     const ou_id = onlyUnitOf(credential);
     if (ou_id === undefined || credential.revoked || credential.active_ou_id !== null) return [];
     return [activeSet({ organisation_id, credential_id: credential.id, ou_id, at }, commandId)];

@@ -194,6 +194,24 @@ export const inviteMember = (
   },
 });
 
+/** A person with the address of `addMember(name)` has signed in. */
+export const admit = (
+  name: string,
+  more: Fields<'AdmitMember'> = {},
+  id = `admit ${name}`,
+): IdentityCommand => ({
+  type: 'AdmitMember',
+  id: idOf(id),
+  payload: {
+    ...common,
+    member_id: idOf(`admitted ${name}`),
+    email: `${name.replaceAll(' ', '.')}@example.com`,
+    name,
+    created: null,
+    ...more,
+  },
+});
+
 /** Uses the first link of a member; the token is named `token of <name>`. */
 export const join = (name: string, more: Fields<'AcceptInvitation'> = {}): IdentityCommand => ({
   type: 'AcceptInvitation',
