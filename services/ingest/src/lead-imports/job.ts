@@ -190,7 +190,7 @@ class ImportStep {
 
   /**
    * Waits until the events of some rows are stored, so that rows of the same lead are counted right, and a large table does not fill
-   * the log ahead of live events. An event that its lead's deletion has taken away never comes; so the wait ends by itself.
+   * the log ahead of live events. An event that became a dead letter never comes; so the wait ends by itself.
    */
   async #untilIn(rows: readonly ImportedRow[], signal: AbortSignal): Promise<void> {
     let missing = rows.flatMap((row) => row.events);
