@@ -44,6 +44,9 @@ export async function startKafkaSource(
       command: process.execPath,
       args: [
         '--enable-source-maps',
+        // As in deploy/Dockerfile.
+        '--max-semi-space-size=64',
+        '--external-memory-accounted-in-global-limit',
         '--import',
         join(checkout, 'packages/service/dist/telemetry.js'),
         join(checkout, 'services/gateway/dist/kafka-source/main.js'),

@@ -41,9 +41,10 @@ interface UnitEvent extends Placed {
 
 const { intakeLimits } = routeDeclarations;
 /** As many events are checked together as may link aliases without a limit that is meant for requests. */
-const eventsPerCheck = Math.floor(intakeLimits.links / (intakeLimits.aliases - 1));
+const eventsPerPart = Math.floor(intakeLimits.links / (intakeLimits.aliases - 1));
 /** Bytes of records that become the chunks of one batch: below the largest chunk, so that none is divided. */
-const bytesPerCheck = 700_000;
+const bytesPerPart = 700_000;
+const writesAtATime = 12;
 /** What an event grows by when it becomes one of the log: its ids. */
 const grownBytes = 200;
 
@@ -64,31 +65,33 @@ export class SourceIntake {
     await ahead.untilRoom(signal);
     signal.throwIfAborted();
     const caller = await credential.caller();
-    const placed = batches.flatMap(({ partition, records }) =>
-      records.map((record): Placed => ({ partition, record })),
-    );
-    const full = placed.filter(({ record }) => record.value !== null);
-    await decoders.value.prepare(full.map(({ record }) => record.value));
-    await decoders.key.prepare(full.map(({ record }) => record.key));
+    const all = batches.flatMap(({ records }) => records);
+    await decoders.value.prepare(all.map(({ value }) => value));
+    await decoders.key.prepare(all.map(({ key }) => key));
     const letters: SourceLetter[] = [];
     const park = ({ partition, record }: Placed, reason: string) =>
       letters.push({ service: 'gateway', source: file.name, topic: file.topic, partition, record, reason });
-    const byUnit = await this.#byUnit(caller, full, park);
-    // One after the other: the writer takes any number of bytes only while nothing else waits.
-    for (const [ouId, events] of byUnit) await this.#write(caller, ouId, events, park);
+    const units = new UnitsOfBatch(this.dependencies, caller);
+    const writes = new WritesInFlight();
+    let full = 0;
+    for (const part of partsOf(batches)) {
+      full += part.length;
+      for (const [ouId, events] of await this.#byUnit(units, part, park))
+        await writes.add(this.#write(caller, ouId, events, park));
+    }
+    await writes.settle();
     await writer.park(letters.sort(byPlace));
-    metrics.records('taken', full.length - letters.length);
+    metrics.records('taken', full - letters.length);
     metrics.records('dead_letter', letters.length);
-    metrics.records('empty', placed.length - full.length);
+    metrics.records('empty', all.length - full);
   }
 
   /** The records as events, by organizational unit and in order. */
   async #byUnit(
-    caller: Caller,
+    units: UnitsOfBatch,
     placed: readonly Placed[],
     park: (one: Placed, reason: string) => void,
   ): Promise<Map<string, UnitEvent[]>> {
-    const units = new UnitsOfBatch(this.dependencies, caller);
     const byUnit = new Map<string, UnitEvent[]>();
     for (const one of placed) {
       const mapped = this.#mapped(one);
@@ -132,7 +135,7 @@ export class SourceIntake {
     park: (one: Placed, reason: string) => void,
   ): Promise<void> {
     const { writer, ahead } = this.dependencies;
-    const chunks = [...checkedParts(events)].flatMap((part) => this.#chunks(caller, ouId, part, park));
+    const chunks = this.#chunks(caller, ouId, events, park);
     const positions = await writer.write(chunks);
     for (const [index, position] of positions.entries())
       ahead.wrote(position, chunks[index]?.payload.events.length ?? 0);
@@ -197,20 +200,42 @@ class UnitsOfBatch {
   }
 }
 
-/** The events in parts that are checked together and become the chunks of one batch. */
-function* checkedParts(events: readonly UnitEvent[]): Generator<UnitEvent[]> {
-  let part: UnitEvent[] = [];
-  let bytes = 0;
-  for (const event of events) {
-    const own = bytesOf(event);
-    if (part.length > 0 && (part.length >= eventsPerCheck || bytes + own > bytesPerCheck)) {
-      yield part;
-      part = [];
-      bytes = 0;
-    }
-    part.push(event);
-    bytes += own;
+/** Bounds the writes at a time: the writer refuses more bytes than it has room for. */
+class WritesInFlight {
+  readonly #writes: Promise<void>[] = [];
+
+  /** @throws the error of an earlier write */
+  async add(write: Promise<void>): Promise<void> {
+    // Whoever waits for it gets the error.
+    write.catch(() => undefined);
+    this.#writes.push(write);
+    if (this.#writes.length > writesAtATime) await this.#writes.shift();
   }
+
+  async settle(): Promise<void> {
+    await Promise.all(this.#writes);
+  }
+}
+
+/**
+ * The records with a value in parts that are checked and written together: what is made of a part is garbage before the next one is
+ * decoded, which spares the collector more than anything else here costs.
+ */
+function* partsOf(batches: readonly SourceBatch[]): Generator<Placed[]> {
+  let part: Placed[] = [];
+  let bytes = 0;
+  for (const { partition, records } of batches)
+    for (const record of records) {
+      if (record.value === null) continue;
+      const own = record.value.length + grownBytes;
+      if (part.length > 0 && (part.length >= eventsPerPart || bytes + own > bytesPerPart)) {
+        yield part;
+        part = [];
+        bytes = 0;
+      }
+      part.push({ partition, record });
+      bytes += own;
+    }
   if (part.length > 0) yield part;
 }
 
