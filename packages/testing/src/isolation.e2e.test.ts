@@ -46,6 +46,15 @@ const rulesetCondition = (ruleset_id: string) => ({
   all: [{ field: 'ruleset_score', ruleset_id, operator: 'gte', value: 1 }],
 });
 
+const mergesOfOthers = [
+  missing(({ targetLeadId, sourceLeadId }) => ({
+    body: { target_id: targetLeadId, source_ids: [sourceLeadId] },
+  })),
+  missing(({ sourceLeadId }, { targetLeadId }) => ({
+    body: { target_id: targetLeadId, source_ids: [sourceLeadId] },
+  })),
+];
+
 const foreign: { [Name in RouteName]: Foreign[] } = {
   ingest: [nothing],
   importEvents: [nothing],
@@ -88,6 +97,31 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   searchLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
   findLeadByAlias: [missing(({ alias }) => ({ query: { alias_kind: 'email', alias } }))],
   listLeadAliases: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
+  addLeadAlias: [
+    missing(({ leadId }) => ({
+      parameters: { leadID: leadId },
+      body: { alias_kind: 'cookie', alias: 'of another unit' },
+    })),
+  ],
+  removeLeadAlias: [
+    missing(({ leadId, alias }) => ({
+      parameters: { leadID: leadId },
+      query: { alias_kind: 'email', alias },
+    })),
+  ],
+  previewLeadMerge: mergesOfOthers,
+  mergeLeads: mergesOfOthers,
+  unmergeLead: [
+    missing(({ targetLeadId, sourceLeadId }) => ({
+      parameters: { leadID: targetLeadId },
+      body: { source_id: sourceLeadId },
+    })),
+    missing(({ sourceLeadId }, { targetLeadId }) => ({
+      parameters: { leadID: targetLeadId },
+      body: { source_id: sourceLeadId },
+    })),
+  ],
+  listLeadConflicts: [nothing],
   getScore: [
     missing(({ leadId }) => ({ parameters: { leadID: leadId } })),
     missing(({ leadId }) => ({ parameters: { leadID: leadId }, query: { score_type: 'deal' } })),

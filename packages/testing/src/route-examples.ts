@@ -55,6 +55,9 @@ export interface Unit {
   dealId: string;
   leadId: string;
   idleLeadId: string;
+  /** Two leads that are nothing but merged, and unmerged. */
+  targetLeadId: string;
+  sourceLeadId: string;
   alias: string;
   eventType: string;
   /** The token of a link to the explanation of the lead's score. */
@@ -90,6 +93,11 @@ export interface RouteExample {
   query?: Record<string, string>;
   body?: unknown;
 }
+
+const mergeOf = ({ targetLeadId, sourceLeadId }: Unit) => ({
+  target_id: targetLeadId,
+  source_ids: [sourceLeadId],
+});
 
 /** Requests that succeed in `unit`. Those that delete or revoke a resource use an idle one. */
 export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample } = {
@@ -140,6 +148,21 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   searchLeads: ({ mark }) => ({ query: { q: mark } }),
   findLeadByAlias: ({ alias }) => ({ query: { alias_kind: 'email', alias } }),
   listLeadAliases: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  addLeadAlias: ({ leadId, alias }) => ({
+    parameters: { leadID: leadId },
+    body: { alias_kind: 'email', alias: `added.${alias}` },
+  }),
+  removeLeadAlias: ({ leadId, alias }) => ({
+    parameters: { leadID: leadId },
+    query: { alias_kind: 'email', alias: `added.${alias}` },
+  }),
+  previewLeadMerge: (unit) => ({ body: mergeOf(unit) }),
+  mergeLeads: (unit) => ({ body: mergeOf(unit) }),
+  unmergeLead: ({ targetLeadId, sourceLeadId }) => ({
+    parameters: { leadID: targetLeadId },
+    body: { source_id: sourceLeadId },
+  }),
+  listLeadConflicts: () => ({ query: { limit: '5' } }),
   getScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   explainScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   listDeals: ({ leadId }) => ({ query: { lead_id: leadId } }),
@@ -573,7 +596,9 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
   const { id: decayId } = await decay(`Decay ${mark}`);
   const { id: idleDecayId } = await decay(`Idle decay ${mark}`);
   const event = eventOf(mark);
-  const idleAlias = `idle.${event.alias}`;
+  const [idleAlias, targetAlias, sourceAlias] = ['idle', 'target', 'source'].map(
+    (name) => `${name}.${event.alias}`,
+  ) as [string, string, string];
   const idleAccount = { account_kind: 'named', account_key: `Idle account ${mark}` } as const;
   const { position } = await made<{ position: string }>(
     'ingest',
@@ -581,6 +606,8 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
       body: [
         { ...event, event_type: eventType },
         { ...event, alias: idleAlias, event_type: eventType },
+        { ...event, alias: targetAlias, event_type: eventType },
+        { ...event, alias: sourceAlias, event_type: eventType },
         {
           ...event,
           alias: `merged.${event.alias}`,
@@ -721,6 +748,8 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     idleDecayId,
     leadId,
     idleLeadId: leadIdOf(unit, 'email', idleAlias),
+    targetLeadId: leadIdOf(unit, 'email', targetAlias),
+    sourceLeadId: leadIdOf(unit, 'email', sourceAlias),
     alias: event.alias,
     eventType,
     shareToken,

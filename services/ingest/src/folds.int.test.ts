@@ -1,4 +1,4 @@
-// The fold's laws on a real database: with any deletions of leads and of a type, any division of the log into batches, and a kill at any time, the
+// The fold's laws on a real database: with any deletions of leads and of a type, any merges, any division of the log into batches, and a kill at any time, the
 // documents are the same.
 import { expect, test } from '@jest/globals';
 import { openServicePartition } from '@lead-scoring/capability';
@@ -101,6 +101,14 @@ const action = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.constantFrom(...names) },
+  // A merge into another lead, or out of it.
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      source: fc.constantFrom(...names),
+      target: fc.option(fc.constantFrom(...names)),
+    }),
+  },
 );
 
 test('any division of the log into batches, killed at any write, gives the same documents as one record at a time', async () => {
@@ -119,7 +127,12 @@ test('any division of the log into batches, killed at any write, gives the same 
         if (!partition) throw new Error('one partition');
         actions.forEach((one, index) => {
           if (typeof one === 'string') model.delete(one);
-          else model.send(one);
+          else if ('aliases' in one) model.send(one);
+          else {
+            model.drain();
+            if (one.target === null) model.unmerge(one.source);
+            else model.merge(one.source, one.target);
+          }
           if (index % 5 === 4) model.step(partition, sizes[Math.floor(index / 5)] ?? 1);
         });
         model.drain();

@@ -8,6 +8,7 @@ import { eventQueries } from './events/queries.js';
 import { exportQueries } from './export/queries.js';
 import { jobQueries } from './jobs/queries.js';
 import { leadImportQueries } from './lead-imports/queries.js';
+import { mergeQueries } from './merges/queries.js';
 import { statsQueries } from './stats/queries.js';
 import { touchQueries } from './touches/queries.js';
 import { visibilityQueries } from './visibility/queries.js';
@@ -28,6 +29,7 @@ export function ingestQueries(
     ...eventTypeQueries(readModel, scoring),
     ...jobQueries(readModel, () => new Date()),
     ...leadImportQueries(readModel, () => new Date()),
+    ...mergeQueries(readModel),
     ...statsQueries(readModel),
     ...touchQueries(readModel),
     ...visibilityQueries(readModel, { partitions, timeoutMs: positionTimeoutMs }),

@@ -10,6 +10,7 @@ import { followedEventTypeUses } from './event-type-uses/capability.js';
 import { eventStore } from './events/capability.js';
 import { intake } from './intake/capability.js';
 import { ingestJobs, type IngestJobsDependencies } from './jobs/capability.js';
+import { leadConflictProjection } from './merges/conflicts.js';
 import { repeats } from './repeats/capability.js';
 
 export interface IngestOptions {
@@ -38,6 +39,7 @@ export function ingestService({
     eventStore({ listedTypes, deletedBytes }),
     aliases,
     repeats,
+    leadConflictProjection,
     intake({ aliases, aliasShare }),
     eventTypeVisibility,
     eventDeletions,
@@ -50,7 +52,7 @@ export function ingestService({
     maxBytesPerBatch: 8 * 1024 * 1024,
     // Positions of a 202 are translated to positions in ingest.events: see visibility/queries.ts.
     storesEventsEnd: true,
-    // 2: counts by time (`versionWithPeriods`); 3: statistics of types by OU; 4: jobs; 5: deletions of types.
-    version: 5,
+    // 2: counts by time (`versionWithPeriods`); 3: statistics of types by OU; 4: jobs; 5: deletions of types; 6: ends of leads.
+    version: 6,
   });
 }

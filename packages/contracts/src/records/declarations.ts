@@ -15,6 +15,7 @@ export * from './jobs.js';
 export * from './lead-imports.js';
 export * from './lead-levels.js';
 export * from './members.js';
+export * from './lead-merges.js';
 export * from './event-type-backfill.js';
 export * from './level-backfill.js';
 export * from './notification.js';

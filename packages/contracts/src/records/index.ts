@@ -2,6 +2,7 @@
 import { accountBackfillRecords } from './account-backfill.js';
 import { accountScoringRecords } from './account-scoring.js';
 import { leadImportRecords } from './lead-imports.js';
+import { leadMergeRecords } from './lead-merges.js';
 import { levelBackfillRecords } from './level-backfill.js';
 import { challengerRecords } from './challengers.js';
 import { configurationFileRecords } from './configuration-file.js';
@@ -39,6 +40,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   eventScoresDeleted,
   ...importRecords,
   ...leadImportRecords,
+  ...leadMergeRecords,
   ...scoringRecords,
   ...profileScoringRecords,
   ...dealScoringRecords,
@@ -74,6 +76,7 @@ type ServiceRecord =
   | typeof eventScoresDeleted
   | (typeof importRecords)[number]
   | (typeof leadImportRecords)[number]
+  | (typeof leadMergeRecords)[number]
   | (typeof scoringRecords)[number]
   | (typeof profileScoringRecords)[number]
   | (typeof dealScoringRecords)[number]

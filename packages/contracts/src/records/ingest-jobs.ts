@@ -4,6 +4,7 @@ import { eventTypeBackfillFound, eventTypeBackfillWork } from './event-type-back
 import { importFound, importWork } from './imports.js';
 import { jobRecords } from './jobs.js';
 import { leadImportFound, leadImportWork } from './lead-imports.js';
+import { leadMergeFound, leadMergeWork } from './lead-merges.js';
 
 const count = z.int().min(0);
 
@@ -20,6 +21,7 @@ export const ingestWork = z.discriminatedUnion('kind', [
   importWork,
   eventTypeBackfillWork,
   leadImportWork,
+  leadMergeWork,
 ]);
 export type IngestWork = z.infer<typeof ingestWork>;
 
@@ -34,7 +36,7 @@ export type DeletionFound = z.infer<typeof deletionFound>;
 export const ingestJobs = jobRecords(
   'ingest',
   ingestWork,
-  z.union([deletionFound, importFound, eventTypeBackfillFound, leadImportFound]),
+  z.union([deletionFound, importFound, eventTypeBackfillFound, leadImportFound, leadMergeFound]),
 );
 
 export const ingestJobRecords = [

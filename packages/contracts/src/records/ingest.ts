@@ -31,6 +31,24 @@ const chunkEvent = z.strictObject({
     .describe(
       'True on the way back through `forwarded_by`, because a lead that it was forwarded to was deleted.',
     ),
+  is_past: z
+    .boolean()
+    .optional()
+    .describe(
+      'True when another lead had the event: it is a repeat only of what its lead has kept since that ended last.',
+    ),
+  claimed: z
+    .boolean()
+    .optional()
+    .describe(
+      'True when its further aliases were claimed before: by a lead that has forwarded it, or when the event counted first.',
+    ),
+  after: id
+    .nullable()
+    .optional()
+    .describe(
+      'The last deletion of the lead before another lead was divided, from which the event comes back; null where it had none. Dropped where the lead has been deleted since.',
+    ),
   linked_by: id
     .optional()
     .describe(
@@ -76,8 +94,10 @@ export const linkAlias = defineRecord({
       .boolean()
       .optional()
       .describe(
-        'True for an anonymous alias that was named together with a known one: its past joins the lead.',
+        'True for an anonymous alias that was named together with a known one, and for a lead that is merged: its past joins the lead.',
       ),
+    merges: z.boolean().optional().describe('True where a caller has merged the lead, whoever it is.'),
+    actor: actor.optional().describe('Who has merged it.'),
     waiting: takenEvents
       .optional()
       .describe('The event that named the alias. It counts after the past of the alias.'),
@@ -97,6 +117,8 @@ export const joinLead = defineRecord({
     lead_id: id,
     linked_at: time.describe('When the link was made. Another link of the same alias ends this.'),
     from: z.int().min(0).describe('The records of the alias before this offset have been sent.'),
+    merges: linkAlias.schema.shape.merges,
+    actor: linkAlias.schema.shape.actor,
     waiting: linkAlias.schema.shape.waiting,
   }),
 });
@@ -203,7 +225,13 @@ export const aliasLinked = defineRecord({
   topic: 'ingest.events',
   key: 'lead_id',
   description: 'Events of this alias belong to `lead_id` from now on. Keyed by `alias_lead_id`.',
-  schema: z.strictObject({ ou_id: id, alias, alias_lead_id: id, lead_id: id, linked_at: time }),
+  schema: z.strictObject({
+    ou_id: id,
+    alias,
+    alias_lead_id: id,
+    lead_id: id,
+    linked_at: time,
+  }),
 });
 export type AliasLinked = PayloadOf<typeof aliasLinked>;
 
@@ -214,7 +242,8 @@ export const leadDeleted = defineRecord({
   description:
     'The lead, its events and its links to aliases are gone. Events of the same id that follow are of a new lead. ' +
     'Also sent for each lead that was linked to it, which may have had no events of its own. ' +
-    'With `joined_to`, nobody deleted the lead: it was an anonymous visitor whose events have become events of that lead.',
+    'With `joined_to`, nobody deleted the lead: its events become events of that lead, since an anonymous visitor has said who they are, or a caller has merged two leads. ' +
+    'Where that is the lead itself, it is divided: its events come again, some of them as those of the lead that is no longer merged into it.',
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,

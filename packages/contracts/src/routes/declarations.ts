@@ -32,6 +32,8 @@ export { maximumListedAliases, type LeadAlias } from './lead-aliases.js';
 export * from './internal.js';
 export * from './jobs.js';
 export * from './lead-imports.js';
+export * from './lead-merge-result.js';
+export * from './lead-merges.js';
 export * from './leads.js';
 export * from './score-explanation.js';
 export * from './members.js';

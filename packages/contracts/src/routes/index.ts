@@ -23,6 +23,7 @@ import * as intake from './intake.js';
 import * as jobs from './jobs.js';
 import * as leadAliases from './lead-aliases.js';
 import * as leadImports from './lead-imports.js';
+import * as leadMerges from './lead-merges.js';
 import * as leads from './leads.js';
 import * as members from './members.js';
 import * as milestones from './milestone-triggers.js';
@@ -74,6 +75,12 @@ export const routes = {
   searchLeads: leads.searchLeads,
   findLeadByAlias: leadAliases.findLeadByAlias,
   listLeadAliases: leadAliases.listLeadAliases,
+  addLeadAlias: leadMerges.addLeadAlias,
+  removeLeadAlias: leadMerges.removeLeadAlias,
+  previewLeadMerge: leadMerges.previewLeadMerge,
+  mergeLeads: leadMerges.mergeLeads,
+  unmergeLead: leadMerges.unmergeLead,
+  listLeadConflicts: leadMerges.listLeadConflicts,
   getScore: leads.getScore,
   explainScore: scoreExplanation.explainScore,
   getScoreHistory: scoreHistory.getScoreHistory,

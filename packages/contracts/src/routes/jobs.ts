@@ -7,6 +7,7 @@ import { defineRoute, editor, viewer } from './route.js';
 import { accountBackfillResult } from './account-backfill.js';
 import { eventDeletionResult } from './event-types.js';
 import { eventTypeBackfillResult } from './event-type-backfill.js';
+import { leadMergeResult } from './lead-merge-result.js';
 import { levelBackfillResult } from './level-backfill.js';
 import { rescoringResult } from './rescoring.js';
 import { suggestionResult } from './suggestions.js';
@@ -51,10 +52,11 @@ export const job = z
         levelBackfillResult,
         eventTypeBackfillResult,
         eventDeletionResult,
+        leadMergeResult,
       ])
       .optional()
       .describe(
-        'Of a completed what-if, suggestion, rescoring, backfill of accounts, levels or event types, or deletion of events. Other jobs have no result.',
+        'Of a completed what-if, suggestion, rescoring, backfill of accounts, levels or event types, deletion of events, or merge of leads. Other jobs have no result.',
       ),
   })
   .meta({ id: 'Job' });
@@ -116,7 +118,7 @@ export const cancelJob = defineRoute({
   access: editor,
   summary: 'Cancel a job',
   description:
-    'No further step is done; what its steps have done stays. Changes nothing for a job that has ended. A deletion of events cannot be cancelled.',
+    'No further step is done; what its steps have done stays. Changes nothing for a job that has ended. A deletion of events and a merge of leads cannot be cancelled.',
   parameters,
   responses: { 200: { description: 'The job, which has ended', schema: job } },
   problems: ['job_not_found', 'job_not_cancellable'],

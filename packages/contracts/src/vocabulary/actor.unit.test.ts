@@ -8,8 +8,7 @@ import { actedBy, type Actor } from './actor.js';
 /** Commands that services send to each other, and ingested events, whose sender is in the header of their record. */
 const askedForByNobody = [
   'IngestEvents',
-  'LinkAlias',
-  'JoinLead',
+  'SendDivided',
   'MoveAccountLeads',
   'MoveLeadToAccount',
   'RememberEvents',
@@ -40,6 +39,8 @@ const consequences = [
   'EventsIngested',
   'AliasClaimed',
   'AliasLinked',
+  'LeadConflicted',
+  'LeadDivided',
   'EventsRemembered',
   'DeletedEventsCleared',
   'EventTypesRecounted',

@@ -16,6 +16,8 @@ type Subject = Pick<declarations.NotificationsForgotten, 'channel_id' | 'lead_id
 export class ErasureMarks {
   /** By key: the offset of the last deletion of it. */
   readonly #deleted = new Map<string, bigint>();
+  /** The ends of leads that are divided: until their events have been sent again, a rebuild needs those of before. */
+  readonly #divided = new Map<string, bigint>();
   /** By key and topic: records that earlier records of that topic caused are forgotten. */
   readonly #forgotten = new Map<string, number>();
   /** The same, by channel, lead or account, and topic. */
@@ -26,7 +28,10 @@ export class ErasureMarks {
     const type = headerText(record.headers, 'type');
     if (type === undefined || record.key === null) return;
     const key = record.key.toString();
-    if (deletingTypes.has(type)) this.#deleted.set(key, record.offset);
+    if (type === declarations.leadDeleted.type && isDivision(record, key))
+      this.#divided.set(key, record.offset);
+    else if (type === declarations.leadDivided.type) this.#endDivision(key);
+    else if (deletingTypes.has(type)) this.#deleted.set(key, record.offset);
     else if (forgettingTypes.has(type)) {
       const payload: { source?: CausingRecord; joined_to?: string } | null = payloadOf(record);
       const source = payload?.source;
@@ -38,6 +43,12 @@ export class ErasureMarks {
       if (payload)
         noteLatest(this.#untold, subjectName(payload, payload.before.topic), payload.before.offset);
     }
+  }
+
+  /** All events of the lead are on the log once more: those of before are not needed any longer. */
+  #endDivision(key: string): void {
+    const end = this.#divided.get(key) ?? -1n;
+    if (end > (this.#deleted.get(key) ?? -1n)) this.#deleted.set(key, end);
   }
 
   /** Whether nothing is deleted. */
@@ -59,6 +70,12 @@ export class ErasureMarks {
   isUntold(subject: Subject, { topic, offset }: CausingRecord): boolean {
     return offset < (this.#untold.get(subjectName(subject, topic)) ?? -1);
   }
+}
+
+/** Whether a lead ends because its events are sent again: it is said to have joined itself. */
+function isDivision(record: RawRecord, leadId: string): boolean {
+  const payload: { joined_to?: string } | null = payloadOf(record);
+  return payload?.joined_to === leadId;
 }
 
 function noteLatest(offsets: Map<string, number>, name: string, offset: number): void {

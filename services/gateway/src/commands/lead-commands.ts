@@ -1,7 +1,14 @@
 // Commands about one lead: its deletion, the reset of its score, and the links that show it.
-import { records, shareFieldsOf, shareUrlOf } from '@lead-scoring/contracts';
+import {
+  leadIdOf,
+  normaliseAlias,
+  records,
+  shareFieldsOf,
+  shareUrlOf,
+  type Alias,
+} from '@lead-scoring/contracts';
 import { deriveShareToken } from '../credentials/derived-secrets.js';
-import { command, inUnit, type CommandBuilders } from './command-building.js';
+import { command, inUnit, ouOf, type CommandBuilders } from './command-building.js';
 
 export const leadCommands = {
   deleteLead: (input) => {
@@ -13,6 +20,44 @@ export const leadCommands = {
       requested_by: input.credentialId,
     });
   },
+
+  mergeLeads: (input) => {
+    const { target_id, source_ids } = input.body;
+    return command(records.startLeadMerge, ouOf(input), {
+      ...inUnit(input),
+      job_id: input.commandId,
+      change: 'merge',
+      target_id: target_id.toLowerCase(),
+      source_ids: source_ids.map((leadId) => leadId.toLowerCase()),
+    });
+  },
+
+  unmergeLead: (input) =>
+    command(records.startLeadMerge, ouOf(input), {
+      ...inUnit(input),
+      job_id: input.commandId,
+      change: 'unmerge',
+      target_id: input.parameters.leadID.toLowerCase(),
+      source_ids: [input.body.source_id.toLowerCase()],
+    }),
+
+  addLeadAlias: (input) =>
+    command(records.startLeadMerge, ouOf(input), {
+      ...inUnit(input),
+      job_id: input.commandId,
+      change: 'merge',
+      target_id: input.parameters.leadID.toLowerCase(),
+      ...aliasIn(ouOf(input), input.body),
+    }),
+
+  removeLeadAlias: (input) =>
+    command(records.startLeadMerge, ouOf(input), {
+      ...inUnit(input),
+      job_id: input.commandId,
+      change: 'unmerge',
+      target_id: input.parameters.leadID.toLowerCase(),
+      ...aliasIn(ouOf(input), input.query),
+    }),
 
   resetScores: (input) => {
     const leadId = input.parameters.leadID.toLowerCase();
@@ -48,5 +93,13 @@ export const leadCommands = {
     });
   },
 } satisfies Partial<CommandBuilders>;
+
+/** The alias as it is kept, and the lead that it names by itself. */
+function aliasIn(ouId: string, { alias_kind, alias: text }: Alias): { source_ids: string[]; alias: Alias } {
+  const normalised = normaliseAlias(alias_kind, text);
+  if ('problem' in normalised) throw new Error('the form of the request lets no such alias pass');
+  const { alias } = normalised;
+  return { source_ids: [leadIdOf(ouId, alias_kind, alias)], alias: { alias_kind, alias } };
+}
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,7 +1,8 @@
 // The aliases of a lead and the lead of an alias, through the query port.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { routeDeclarations } from '@lead-scoring/contracts';
-import { deleteLead, ingest, leadOf, link, otherOuId } from '../testing/builders.js';
+import { eventually } from '@lead-scoring/testing/service-rig';
+import { deleteLead, ingest, leadOf, merge, otherOuId } from '../testing/builders.js';
 import { startRig, type Rig } from '../testing/rig.js';
 
 let rig: Rig;
@@ -20,11 +21,15 @@ const byAlias = (kind: string, alias: string, options = {}) =>
   rig.get(`/lead-by-alias?alias_kind=${kind}&alias=${encodeURIComponent(alias)}`, options);
 
 describe('a lead with linked aliases', () => {
-  test('lists its own alias first, then the others, also those of a lead that was linked to it', async () => {
+  test('lists its own alias first, then the others, also those of a lead that was merged into it', async () => {
     await rig.take([ingest([{ aliases: ['ada', 'cookie:one'] }])]);
     await rig.take([ingest([{ aliases: ['ada', 'phone:+4915112345678'] }])]);
     await rig.take([ingest([{ aliases: ['user_id:7', 'cookie:two'] }])]);
-    await rig.take([link('user_id:7', 'ada')]);
+    await rig.take([merge('user_id:7', 'ada')]);
+    await eventually(
+      'the merged lead has no events',
+      async () => (await aliasesOf('user_id:7')).status === 404,
+    );
     await rig.take([ingest([{ aliases: ['ada'] }])]);
     const found = await listed('ada');
     expect(found[0]).toEqual(['email:ada@example.com', false]);

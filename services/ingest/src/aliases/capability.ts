@@ -14,7 +14,7 @@ import {
 import { sectionsOf, type DeletedLead } from '../events/sections.js';
 import { possibleClaimers } from '../intake/lookups-model.js';
 import type { IntakeCommand } from '../intake/messages.js';
-import type { LookedUpAliases } from '../intake/state.js';
+import type { LookedUpLinks } from '../intake/state.js';
 import { AliasCounts, type CountChange } from './alias-counts.js';
 import {
   aliasCounts,
@@ -36,6 +36,7 @@ export function aliasesProjection(limits?: CacheLimits) {
     events: {
       AliasClaimed: records.aliasClaimed,
       AliasLinked: records.aliasLinked,
+      AliasUnlinked: records.aliasUnlinked,
       LeadDeleted: records.leadDeleted,
     },
     collections: [redirects, claims, aliasCounts],
@@ -63,7 +64,7 @@ export class Aliases implements OpenCapability {
   }
 
   /** The redirects, claims and counts that the decision on these commands needs. */
-  async lookUp(commands: readonly IntakeCommand[]): Promise<Omit<LookedUpAliases, 'visitors'>> {
+  async lookUp(commands: readonly IntakeCommand[]): Promise<LookedUpLinks> {
     const [known, counts] = await Promise.all([
       this.#known.lookUp(commands),
       this.#counts.lookUp(possibleClaimers(commands)),
@@ -78,7 +79,7 @@ export class Aliases implements OpenCapability {
 
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
     for (const { others, deleted } of sectionsOf(folded)) {
-      if (others.length > 0) await this.#foldLinks(others);
+      for (const some of upToUnlinks(others)) await this.#foldLinks(some);
       for (const one of deleted) await this.#foldDeletion(one);
     }
   }
@@ -109,7 +110,15 @@ export class Aliases implements OpenCapability {
       else if (isRecord(record, records.aliasLinked)) {
         const { alias_lead_id, lead_id, alias, linked_at } = record.payload;
         this.#known.redirected(alias_lead_id, { lead_id, alias, linked_at });
-      }
+      } else if (isRecord(record, records.aliasUnlinked))
+        await this.#foldUnlink(record.payload, offsetToNumber(record.offset));
+  }
+
+  async #foldUnlink({ alias_lead_id }: records.AliasUnlinked, offset: number): Promise<void> {
+    await withClassifiedErrors(() =>
+      this.#storedRedirects.deleteOne({ _id: uuidToBinary(alias_lead_id), offset: { $lt: offset } }),
+    );
+    this.#known.unlinked(alias_lead_id);
   }
 
   async #foldDeletion({ payload: { ou_id, lead_id, joined_to }, offset }: DeletedLead): Promise<void> {
@@ -129,4 +138,17 @@ export class Aliases implements OpenCapability {
     this.#known.forget();
     this.#counts.forget();
   }
+}
+
+/** The records in parts, each of which ends with the end of a link: a link before it and one after it are not of one write. */
+function upToUnlinks(folded: readonly FoldedRecord[]): FoldedRecord[][] {
+  const parts: FoldedRecord[][] = [];
+  let from = 0;
+  for (const [index, record] of folded.entries())
+    if (isRecord(record, records.aliasUnlinked)) {
+      parts.push(folded.slice(from, index + 1));
+      from = index + 1;
+    }
+  if (from < folded.length) parts.push(folded.slice(from));
+  return parts;
 }

@@ -101,6 +101,11 @@ export class KnownAliases {
     this.#redirects.put(leadId, redirect);
   }
 
+  /** Removes a redirect that was just deleted. */
+  unlinked(leadId: string): void {
+    this.#redirects.put(leadId, null);
+  }
+
   /** Adds a claim that was just stored. */
   claimed(leadId: string, aliasLeadId: string): void {
     this.#claims.put(claimId(leadId, aliasLeadId), claim);

@@ -2,10 +2,8 @@
 import { leadIdOf, normaliseAlias, routeDeclarations, routes } from '@lead-scoring/contracts';
 import { binaryToUuid, uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
-import { eventRecords, payloadOf } from '../events/documents.js';
-import { recordIdsOf } from '../events/keys.js';
-import { hasEvents, maximumHops, redirectOf } from '../events/leads-of-alias.js';
-import { aliasOf } from '../events/stored-event.js';
+import { hasEvents } from '../events/leads-of-alias.js';
+import { leadNow, ownAliasOf } from '../merges/reads.js';
 import { redirects, type RedirectDocument } from './documents.js';
 
 type LeadAlias = routeDeclarations.LeadAlias;
@@ -16,45 +14,25 @@ export function aliasQueries(readModel: ReadModel): BoundQuery[] {
     bindQuery(routes.listLeadAliases, async ({ params, query: { page, limit }, context: { ouId } }) => {
       const leadId = params.leadID.toLowerCase();
       if (!(await hasEvents(readModel, ouId, leadId))) throw notFound('No lead', 'has this id');
-      const aliases = [
-        ...(await ownAlias(readModel, ouId, leadId)),
-        ...(await linkedAliases(readModel, ouId, leadId)),
-      ].slice(0, maximumListedAliases);
+      const own = await ownAliasOf(readModel, ouId, leadId);
+      const linked = await linkedAliases(readModel, ouId, leadId);
+      const aliases = [...(own ? [own] : []), ...linked].slice(0, maximumListedAliases);
       return { data: aliases.slice((page - 1) * limit, page * limit), total: aliases.length, page, limit };
     }),
     bindQuery(routes.findLeadByAlias, async ({ query: { alias_kind, alias }, context: { ouId } }) => {
       const normalised = normaliseAlias(alias_kind, alias);
       if ('problem' in normalised) throw new Error('the form of the query lets no such alias pass');
-      const lead_id = await leadOf(readModel, ouId, leadIdOf(ouId, alias_kind, normalised.alias));
-      if (lead_id === null) throw notFound('No event', 'has come under this alias');
+      const lead_id = await leadNow(readModel, ouId, leadIdOf(ouId, alias_kind, normalised.alias));
+      if (!(await hasEvents(readModel, ouId, lead_id)))
+        throw notFound('No event', 'has come under this alias');
       return { lead_id, alias: { alias_kind, alias: normalised.alias } };
     }),
   ];
 }
 
-/** The lead to which later events of the alias count; null when it has no events, so that there is none yet. */
-async function leadOf(readModel: ReadModel, ouId: string, aliasLeadId: string): Promise<string | null> {
-  let lead = aliasLeadId;
-  for (let hop = 0; hop < maximumHops; hop += 1) {
-    const next = await redirectOf(readModel, ouId, lead);
-    if (next === null) break;
-    lead = next;
-  }
-  return (await hasEvents(readModel, ouId, lead)) ? lead : null;
-}
-
-/** The alias from which the lead has its id. A lead to which others were linked has events of these too, so that the first may be one. */
-async function ownAlias(readModel: ReadModel, ouId: string, leadId: string): Promise<LeadAlias[]> {
-  return withClassifiedErrors(async () => {
-    const events = readModel
-      .collection(eventRecords)
-      .find({ _id: recordIdsOf(leadId), ou: uuidToBinary(ouId) });
-    for await (const document of events) {
-      const { alias_kind, alias } = aliasOf(payloadOf(document));
-      if (leadIdOf(ouId, alias_kind, alias) === leadId) return [{ alias_kind, alias }];
-    }
-    return [];
-  });
+/** The number of a lead's aliases: its own, and those that were linked to it. */
+export async function countAliases(readModel: ReadModel, ouId: string, leadId: string): Promise<number> {
+  return Math.min(maximumListedAliases, 1 + (await linkedAliases(readModel, ouId, leadId)).length);
 }
 
 /** The aliases that were linked to the lead, or to one that was, in the order of their links. */

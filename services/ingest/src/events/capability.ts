@@ -8,6 +8,8 @@ import { eventPeriods } from '../analytics/documents.js';
 import { EventPeriods } from '../analytics/event-periods.js';
 import { eventTypes, eventUnits } from '../event-types/documents.js';
 import { EventTypeStatistics } from '../event-types/statistics.js';
+import { dividedRecords, leadEnds } from '../merges/documents.js';
+import { DividedRecords } from '../merges/divided-records.js';
 import { deletedTypes } from '../event-deletions/documents.js';
 import { TypeDeletions } from '../event-deletions/type-deletions.js';
 import { deletions, eventRecords, eventSeconds, knownEvents } from './documents.js';
@@ -31,6 +33,7 @@ export function eventStore(options: EventStoreOptions) {
       EventsIngested: records.eventsIngested,
       EventsRemembered: records.eventsRemembered,
       LeadDeleted: records.leadDeleted,
+      LeadDivided: records.leadDivided,
       EventsOfTypeDeleted: records.eventsOfTypeDeleted,
       DeletedEventsCleared: records.deletedEventsCleared,
       RecountBegun: records.recountBegun,
@@ -44,6 +47,8 @@ export function eventStore(options: EventStoreOptions) {
       eventUnits,
       eventPeriods,
       deletions,
+      leadEnds,
+      dividedRecords,
       deletedTypes,
     ],
     open: (scope) => new EventStore(scope, options),
@@ -53,6 +58,7 @@ export function eventStore(options: EventStoreOptions) {
 class EventStore implements OpenCapability {
   readonly #folds: EventFolds;
   readonly #deletions: LeadDeletions;
+  readonly #divided: DividedRecords;
   readonly #typeDeletions: TypeDeletions;
 
   constructor({ readModel, partition }: PartitionScope, { listedTypes, deletedBytes }: EventStoreOptions) {
@@ -68,6 +74,7 @@ class EventStore implements OpenCapability {
     );
     this.#typeDeletions = typeDeletions;
     this.#folds = { ...folds, deletedTypes: (ouId) => typeDeletions.marksOf(ouId) };
+    this.#divided = new DividedRecords(readModel, partition);
     this.#deletions = new LeadDeletions(readModel, partition, this.#folds, values, deletedBytes);
   }
 
@@ -86,11 +93,23 @@ class EventStore implements OpenCapability {
         periods.fold(ingested),
       ]);
     }
-    if (others.length > 0)
+    if (others.length > 0) {
       await store.remember(
         others.flatMap((record) => (isRecord(record, records.eventsRemembered) ? [record.payload] : [])),
       );
-    if (deleted.length > 0) await this.#deletions.fold(deleted, ingested);
+      await this.#divided.delete(
+        others.flatMap((record) => (isRecord(record, records.leadDivided) ? [record.payload] : [])),
+      );
+    }
+    if (deleted.length > 0) {
+      for (const one of deleted)
+        if (isDivision(one.payload))
+          await this.#divided.keep(
+            one,
+            ingested.filter(({ payload }) => payload.lead_id === one.payload.lead_id),
+          );
+      await this.#deletions.fold(deleted, ingested);
+    }
     if (ofType) await this.#typeDeletions.fold(ofType);
     if (recount?.type === 'RecountBegun') await statistics.beginRecount(recount.payload, recount.offset);
     if (recount?.type === 'EventTypesRecounted')
@@ -104,4 +123,9 @@ class EventStore implements OpenCapability {
     this.#folds.periods.forget();
     this.#typeDeletions.forget();
   }
+}
+
+/** Whether a lead ends because its events are sent again, each to the lead that its alias names now. */
+function isDivision({ lead_id, joined_to }: records.LeadDeleted): boolean {
+  return joined_to === lead_id;
 }

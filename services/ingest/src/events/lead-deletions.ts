@@ -9,6 +9,7 @@ import {
 import { CountedQuarters, type CountedRecord, type EventPeriods } from '../analytics/event-periods.js';
 import type { DeletedTypes } from '../event-deletions/deleted-types-model.js';
 import { LeadShares, type DeletedShares, type EventTypeStatistics } from '../event-types/statistics.js';
+import { leadEndDocument, leadEnds } from '../merges/documents.js';
 import { deletionDocument, deletions } from './documents.js';
 import type { OrderOfTime } from './order-of-time.js';
 import type { RecordedEvents, RecordStore } from './record-store.js';
@@ -43,6 +44,7 @@ const usualBytesInMemory = 8 * 1024 * 1024;
 
 export class LeadDeletions {
   readonly #stored;
+  readonly #ends;
   readonly #writer: GuardedWriter;
 
   /** @param bytesInMemory of records of deleted leads that are in memory at a time */
@@ -54,6 +56,7 @@ export class LeadDeletions {
     private readonly bytesInMemory = usualBytesInMemory,
   ) {
     this.#stored = readModel.collection(deletions);
+    this.#ends = readModel.collection(leadEnds);
     this.#writer = createGuardedWriter(readModel);
   }
 
@@ -72,10 +75,18 @@ export class LeadDeletions {
     const counts = leads.map((lead) => lead.counts);
     await Promise.all([statistics.subtract(counts), periods.subtract(counts)]);
     await this.#remove(leads, ingestedOf);
-    await this.#writer.write(
-      this.#stored,
-      deleted.map(({ payload, offset }) => deletionDocument(payload, { partition: this.partition, offset })),
-    );
+    const { partition } = this;
+    const removed = deleted.filter(({ payload }) => payload.joined_to === undefined);
+    await Promise.all([
+      this.#writer.write(
+        this.#stored,
+        removed.map(({ payload, offset }) => deletionDocument(payload, { partition, offset })),
+      ),
+      this.#writer.write(
+        this.#ends,
+        deleted.map(({ payload, offset }) => leadEndDocument(payload, { partition, offset })),
+      ),
+    ]);
   }
 
   /** Removes the leads from the order of time and their records, in the order of the deletions, many leads at once where these are small. */

@@ -1,6 +1,12 @@
 // The leads whose events a query asks for: those that an alias names, and the lead to which an id was linked.
 import { leadIdOf, normaliseAlias } from '@lead-scoring/contracts';
-import { findByIds, uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import {
+  binaryToUuid,
+  findByIds,
+  uuidToBinary,
+  withClassifiedErrors,
+  type ReadModel,
+} from '@lead-scoring/read-model';
 import { redirects } from '../aliases/documents.js';
 import { loadEventUnit } from '../event-types/reads.js';
 import { eventRecords } from './documents.js';
@@ -100,4 +106,29 @@ async function followRedirects(readModel: ReadModel, leads: Set<string>): Promis
     next = found.map(({ lead_id }) => lead_id).filter((lead) => !leads.has(lead));
     for (const lead of next) leads.add(lead);
   }
+}
+
+/** Those of these leads whose redirects lead to a lead, itself included. */
+export async function leadsThatLeadTo(
+  readModel: ReadModel,
+  leadIds: ReadonlySet<string>,
+  leadId: string,
+): Promise<Set<string>> {
+  const found = new Set<string>();
+  /** By the lead at which their redirects have arrived so far. */
+  let under = new Map<string, string[]>([...leadIds].map((one) => [one, [one]]));
+  for (let hop = 0; hop <= maximumHops && under.size > 0; hop += 1) {
+    for (const one of under.get(leadId) ?? []) found.add(one);
+    under.delete(leadId);
+    const next = new Map<string, string[]>();
+    for (const { _id, lead_id } of await findByIds(
+      readModel.collection(redirects),
+      [...under.keys()].map(uuidToBinary),
+    )) {
+      const from = binaryToUuid(_id);
+      if (from !== lead_id) next.set(lead_id, [...(next.get(lead_id) ?? []), ...(under.get(from) ?? [])]);
+    }
+    under = next;
+  }
+  return found;
 }

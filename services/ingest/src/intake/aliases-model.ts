@@ -95,6 +95,38 @@ export class BatchAliases {
     });
   }
 
+  /** Ends the link of an alias. The lead that has claimed it keeps the claim, and so does not link it once more. */
+  endLink(
+    { ou_id, alias_lead_id, unmerged_at, actor }: records.UnmergeLead,
+    { lead_id, alias }: Redirect,
+  ): void {
+    this.#newRedirects.set(alias_lead_id, null);
+    this.output.record({
+      type: 'AliasUnlinked',
+      payload: {
+        ...{ ou_id, alias, alias_lead_id, lead_id, unlinked_at: unmerged_at },
+        ...(actor && { actor }),
+      },
+    });
+  }
+
+  /** Whether the events of a lead go to another lead. */
+  isRedirected(leadId: string): boolean {
+    return (this.redirectOf(leadId)?.lead_id ?? leadId) !== leadId;
+  }
+
+  /** Claims the alias of a lead that a caller merges into another, whatever the limit of aliases, and asks it to join. */
+  claimMerged({ merged_at, actor, ...claim }: records.MergeLead): void {
+    const { ou_id, lead_id, alias_lead_id } = claim;
+    if (!this.hasClaimed(lead_id, alias_lead_id)) {
+      addClaim(this.#newClaims, lead_id, alias_lead_id);
+      this.#claimers.set(lead_id, ou_id);
+      this.output.record({ type: 'AliasClaimed', payload: { ...claim, claimed_at: merged_at } });
+    }
+    const payload = { ...claim, linked_at: merged_at, takes_past: true, merges: true, actor };
+    this.output.commands.push({ lead_id: alias_lead_id, command: { type: 'LinkAlias', payload } });
+  }
+
   /**
    * Claims the event's further aliases for its lead, up to the limit of the OU. The past of an anonymous alias joins the lead of a known one;
    * the event waits for it where there is one, so that a threshold is crossed from a score that has the past.

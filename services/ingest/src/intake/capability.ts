@@ -9,7 +9,16 @@ import type { RecordDeclaration } from '@lead-scoring/contracts';
 import { outgoing, type IncomingRecord, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { Aliases, aliasesProjection } from '../aliases/capability.js';
 import { decideIntake } from './decide.js';
-import { possibleDeletions, possibleJoins, possibleRepeats, possibleVisitors } from './lookups-model.js';
+import {
+  possibleDeletions,
+  possibleDivisions,
+  possibleJoins,
+  possibleLeads,
+  possiblePasts,
+  possibleRepeats,
+  possibleReturns,
+  possibleVisitors,
+} from './lookups-model.js';
 import { intakeCommands, intakeEvents, type IntakeCommand, type IntakeEvent } from './messages.js';
 import { StoredLeads } from './stored-leads.js';
 
@@ -51,13 +60,19 @@ class Intake implements OpenCapability {
       this.#leads.repeatsAmong(possibleRepeats(commands)),
       this.aliases.lookUp(commands),
     ]);
-    const visitors = await this.#leads.withEvents(possibleVisitors(commands, aliases));
-    const known = { ...aliases, visitors };
-    const [storedLeads, pages] = await Promise.all([
+    const [visitors, leads, deletions, keptSince] = await Promise.all([
+      this.#leads.withEvents(possibleVisitors(commands, aliases)),
+      this.#leads.unitsOf(possibleLeads(commands)),
+      this.#leads.deletionsOf(possibleReturns(commands)),
+      this.#leads.keptSince(possiblePasts(commands)),
+    ]);
+    const known = { ...aliases, visitors, leads, deletions, keptSince };
+    const [storedLeads, pages, divided] = await Promise.all([
       this.#leads.storedLeadsOf(possibleDeletions(commands), known),
       this.#leads.historiesOf(possibleJoins(commands)),
+      this.#leads.dividedOf(possibleDivisions(commands)),
     ]);
-    const decision = decideIntake(commands, known, repeats, storedLeads, this.aliasShare, pages);
+    const decision = decideIntake(commands, known, repeats, storedLeads, this.aliasShare, pages, divided);
     // Only deletions have a caller that waits for the answer, and they are few.
     const asked = new Map<IntakeCommand, IncomingRecord>();
     for (const command of commands) if (command.type === 'DeleteLead') asked.set(command, command);

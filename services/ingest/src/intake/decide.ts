@@ -7,9 +7,12 @@ import { BatchDeletions } from './deletions-model.js';
 import { inParts } from './groups-model.js';
 import type { IntakeCommand, IntakeDecision } from './messages.js';
 import { BatchOutput } from './output-model.js';
-import { BatchRepeats, repeatKeyOf } from './repeats-model.js';
+import { BatchRepeats, isOfPast, repeatKeyOf } from './repeats-model.js';
 import {
+  dividedKey,
   historyKey,
+  type DividedPage,
+  type DividedPages,
   type HistoryPage,
   type HistoryPages,
   type LookedUpAliases,
@@ -18,11 +21,12 @@ import {
 } from './state.js';
 
 /**
- * @param known the redirects of `possibleRedirects`, the claims of `possibleClaims` and of `possibleDeletions`, and the counts of
- *   `possibleClaimers`
+ * @param known the redirects of `possibleRedirects`, the claims of `possibleClaims` and of `possibleDeletions`, the counts of
+ *   `possibleClaimers`, the leads of `possibleLeads` and the deletions of `possibleReturns`
  * @param stored the events of `possibleRepeats` that are stored
  * @param storedLeads the stored data of `possibleDeletions`, by lead
  * @param pages the next records of `possibleJoins`
+ * @param divided the next records of `possibleDivisions`
  * @param aliasShare the most aliases that the leads of an OU may claim in this partition
  */
 export function decideIntake(
@@ -32,6 +36,7 @@ export function decideIntake(
   storedLeads: ReadonlyMap<string, StoredLead> = new Map(),
   aliasShare = Infinity,
   pages: HistoryPages = new Map(),
+  divided: DividedPages = new Map(),
 ): IntakeDecision {
   const batch = new IntakeBatch(known, stored, storedLeads, aliasShare);
   for (const command of commands) {
@@ -44,6 +49,18 @@ export function decideIntake(
         break;
       case 'JoinLead':
         batch.join(command.payload, pages.get(historyKey(command.payload)));
+        break;
+      case 'MergeLead':
+        batch.merge(command.payload);
+        break;
+      case 'UnmergeLead':
+        batch.unmerge(command.payload);
+        break;
+      case 'DivideLead':
+        batch.divide(command.payload);
+        break;
+      case 'SendDivided':
+        batch.sendDivided(command.payload, divided.get(dividedKey(command.payload)));
         break;
       case 'DeleteLead':
         batch.delete(command);
@@ -73,9 +90,9 @@ class IntakeBatch {
     storedLeads: ReadonlyMap<string, StoredLead>,
     aliasShare: number,
   ) {
-    this.#repeats = new BatchRepeats(stored);
+    this.#repeats = new BatchRepeats(stored, known);
     this.#aliases = new BatchAliases(known, this.#output, aliasShare);
-    this.#deletions = new BatchDeletions(storedLeads, this.#aliases, this.#output);
+    this.#deletions = new BatchDeletions(known, storedLeads, this.#aliases, this.#output);
   }
 
   ingest(whole: records.IngestEvents): void {
@@ -86,13 +103,20 @@ class IntakeBatch {
       const command = event.batch_id === undefined ? whole : { ...whole, batch_id: event.batch_id };
       // Checked before forwarding, because the event may have been stored here before the lead was redirected.
       const key = repeatKeyOf(event);
-      if (key !== null && this.#repeats.isRepeat(key)) {
+      if (key !== null && this.#repeats.isRepeat(key, isOfPast(sent))) {
         this.#repeats.drop(key, event, command);
         continue;
       }
       const destination = this.#aliases.destinationOf(event);
       if (destination.to !== 'keep') {
-        const onward = { ...event, ...nextPath(event, destination) };
+        // Its further aliases belong to the alias that it came under, and go with it should that be unlinked.
+        const claims = destination.to === 'forward';
+        if (claims && this.#claimAliases(sent, event, command)) continue;
+        const onward = {
+          ...event,
+          ...nextPath(event, destination),
+          ...(claims && event.aliases.length > 1 && { claimed: true }),
+        };
         const others = forwarded.get(destination.lead_id);
         if (others) others.push(onward);
         else forwarded.set(destination.lead_id, [onward]);
@@ -102,19 +126,33 @@ class IntakeBatch {
         const settled = { ...destination.settles, lead_id: event.lead_id };
         this.#aliases.redirect(command.ou_id, event.lead_id, settled, command.received_at);
       }
-      // An event that comes by a link has claimed its aliases before.
-      if (sent.linked_by === undefined && this.#aliases.claimAliases(event, command)) continue;
+      if (this.#claimAliases(sent, event, command)) continue;
       if (key !== null) this.#repeats.keep(key, event, command);
       this.#output.keep(event, command);
     }
     for (const [leadId, events] of forwarded) this.#forward(leadId, events, whole);
   }
 
-  /** An event that comes by a link belongs to a lead that has been deleted since, where it has not claimed the alias: then it is gone, too. */
+  /** @returns whether the event waits. One that comes by a link, or again, has claimed its aliases before. */
+  #claimAliases(
+    { linked_by, claimed }: records.ChunkEvent,
+    event: records.ChunkEvent,
+    command: records.IngestEvents,
+  ): boolean {
+    return linked_by === undefined && claimed !== true && this.#aliases.claimAliases(event, command);
+  }
+
+  /**
+   * An event that comes by a link belongs to a lead that has been deleted since, where it has not claimed the alias, and one that comes
+   * back from a divided lead, where the lead was deleted once more: then it is gone, too.
+   */
   #taken(event: records.ChunkEvent, { ou_id }: records.IngestEvents): records.ChunkEvent | null {
-    if (event.linked_by === undefined) return event;
-    const { linked_by, ...taken } = event;
-    if (this.#aliases.hasClaimed(event.lead_id, linked_by)) return taken;
+    if (event.linked_by === undefined && event.after === undefined) return event;
+    const { linked_by, after, ...taken } = event;
+    const isGone =
+      (linked_by !== undefined && !this.#aliases.hasClaimed(event.lead_id, linked_by)) ||
+      (after !== undefined && this.#deletions.lastDeletionOf(event.lead_id) !== after);
+    if (!isGone) return taken;
     this.#deletions.drop(ou_id, [taken]);
     return null;
   }
@@ -123,16 +161,87 @@ class IntakeBatch {
     for (const part of inParts(events)) this.#send(leadId, { ...command, events: part });
   }
 
-  /** The first lead to claim an alias gets it; a later claim changes nothing. */
-  link({ takes_past, waiting, ...link }: records.LinkAlias, page: HistoryPage | undefined): void {
+  /** The first lead to claim an alias gets it; a later claim changes nothing. A person who has a lead is not linked to another. */
+  link(
+    { takes_past, merges, waiting, actor, ...link }: records.LinkAlias,
+    page: HistoryPage | undefined,
+  ): void {
     const { ou_id, alias, alias_lead_id, lead_id, linked_at } = link;
-    if (alias_lead_id === lead_id || this.#aliases.redirectOf(alias_lead_id)) {
+    const isLinked =
+      merges === true ? this.#aliases.isRedirected(alias_lead_id) : this.#aliases.redirectOf(alias_lead_id);
+    if (alias_lead_id === lead_id || isLinked) {
       if (waiting) this.#send(lead_id, waiting);
+      return;
+    }
+    if (takes_past !== true && !isAnonymous(alias) && this.#deletions.exists(ou_id, alias_lead_id)) {
+      const conflict = { ou_id, alias, alias_lead_id, lead_id, named_at: linked_at };
+      this.#output.record({ type: 'LeadConflicted', payload: conflict });
       return;
     }
     this.#aliases.redirect(ou_id, alias_lead_id, { lead_id, alias }, linked_at);
     if (takes_past !== true) return;
-    this.join({ ou_id, alias_lead_id, lead_id, linked_at, from: 0, ...(waiting && { waiting }) }, page);
+    const join = { ou_id, alias_lead_id, lead_id, linked_at, from: 0 };
+    this.join({ ...join, ...(merges === true && { merges, actor }), ...(waiting && { waiting }) }, page);
+  }
+
+  /** Lets a lead join another because a caller says so. The job that asks sees where this is no longer possible. */
+  merge(command: records.MergeLead): void {
+    const { ou_id, lead_id, alias_lead_id } = command;
+    if (alias_lead_id === lead_id || this.#aliases.isRedirected(lead_id)) return;
+    if (this.#deletions.exists(ou_id, lead_id)) this.#aliases.claimMerged(command);
+  }
+
+  /** Ends the link of a lead that was merged: from now on its events are its own. Those of before come back from the other lead. */
+  unmerge(command: records.UnmergeLead): void {
+    const { ou_id, alias_lead_id, unmerged_at, actor } = command;
+    const link = this.#aliases.redirectOf(alias_lead_id);
+    if (!link || link.lead_id === alias_lead_id) return;
+    const followed = this.#deletions.lastDeletionOf(alias_lead_id);
+    this.#aliases.endLink(command, link);
+    const { lead_id } = link;
+    this.#divideAt(lead_id, {
+      ou_id,
+      lead_id,
+      alias_lead_id,
+      unmerged_at,
+      followed,
+      ...(actor && { actor }),
+    });
+  }
+
+  /** Divides the lead, or that which it has joined: the command takes the way of the events that are under way. */
+  divide(command: records.DivideLead): void {
+    const { lead_id } = command;
+    const joined = this.#aliases.isRedirected(lead_id)
+      ? this.#aliases.redirectOf(lead_id)?.lead_id
+      : undefined;
+    if (joined === undefined) this.#deletions.divide(command);
+    else this.#divideAt(joined, { ...command, lead_id: joined });
+  }
+
+  #divideAt(leadId: string, payload: records.DivideLead): void {
+    this.#output.commands.push({ lead_id: leadId, command: { type: 'DivideLead', payload } });
+  }
+
+  /** Sends the next events of a lead that is divided, each to its own lead. */
+  sendDivided(command: records.SendDivided, page: DividedPage | undefined): void {
+    const { ou_id, lead_id, alias_lead_id, unmerged_at: at, followed, after, deletion_id } = command;
+    const goOn = (from: number) => {
+      const payload = { ...command, from };
+      this.#output.commands.push({ lead_id, command: { type: 'SendDivided', payload } });
+    };
+    if (!page) {
+      goOn(command.from);
+      return;
+    }
+    for (const leaves of [false, true]) {
+      const recorded = page.records.filter((one) => one.leaves === leaves).map(({ payload }) => payload);
+      const event = leaves ? { lead_id: alias_lead_id, after: followed } : { lead_id, after };
+      for (const past of pastOf(recorded, { ou_id, at, event })) this.#send(event.lead_id, past);
+    }
+    if (page.next !== null) goOn(page.next);
+    else
+      this.#output.record({ type: 'LeadDivided', payload: { ou_id, lead_id, alias_lead_id, deletion_id } });
   }
 
   /** Sends the next events of the visitor's past to the lead that it joins, and after the last of them the event that waits. */
@@ -140,8 +249,10 @@ class IntakeBatch {
     const { ou_id, alias_lead_id, lead_id, linked_at, from, waiting } = command;
     const link = this.#aliases.redirectOf(alias_lead_id);
     if (link?.lead_id !== lead_id || link.linked_at !== linked_at) {
-      // The lead was deleted, and the visitor with it. The event that waits was of that lead.
-      if (waiting) this.#deletions.drop(ou_id, waiting.events);
+      // The lead was deleted, and the visitor with it, or a caller has ended the link. The event that waits was of that lead, which drops it
+      // in the first case; where there is a new link, it is that of a new lead.
+      if (waiting && link) this.#deletions.drop(ou_id, waiting.events);
+      else if (waiting) this.#send(lead_id, waiting);
       return;
     }
     // A page was read before the batch: it lacks what the batch has kept of the visitor, and has what the batch has deleted.
@@ -150,9 +261,13 @@ class IntakeBatch {
       return;
     }
     // Before there was a rule that known aliases come first, a visitor's lead may have been that of another person.
-    const isPerson = from === 0 && page.records.some(({ aliases }) => !aliases.every(isAnonymous));
+    const isPerson =
+      command.merges !== true &&
+      from === 0 &&
+      page.records.some(({ aliases }) => !aliases.every(isAnonymous));
     if (!isPerson) {
-      for (const past of pastOf(page.records, command)) this.#send(lead_id, past);
+      const event = { lead_id, linked_by: alias_lead_id };
+      for (const past of pastOf(page.records, { ou_id, at: linked_at, event })) this.#send(lead_id, past);
       if (page.next !== null) {
         this.#continueJoining({ ...command, from: page.next });
         return;
@@ -204,24 +319,29 @@ class IntakeBatch {
   }
 }
 
+/** How a past is sent to a lead. */
+interface PastTo {
+  readonly ou_id: string;
+  readonly at: string;
+  /** What its events have in common. */
+  readonly event: Pick<records.ChunkEvent, 'lead_id' | 'linked_by' | 'after'>;
+}
+
 /**
- * Records of a visitor's past as events of the lead that it joins, in few commands, because each costs much more than an event in it. They
- * fire no trigger: what they could fire, they have fired.
+ * Records of a past as events of the lead that takes it, in few commands, because each costs much more than an event in it. They fire
+ * no trigger: what they could fire, they have fired.
  */
-function* pastOf(
-  recorded: readonly records.EventsIngested[],
-  join: records.JoinLead,
-): Generator<records.IngestEvents> {
+function* pastOf(recorded: readonly records.EventsIngested[], to: PastTo): Generator<records.IngestEvents> {
   for (let from = 0; from < recorded.length;) {
     const source = recorded[from]?.source ?? 'ingest';
     const other = recorded.findIndex((record, index) => index > from && record.source !== source);
     const end = other === -1 ? recorded.length : other;
-    const events = recorded.slice(from, end).flatMap((record) => pastEventsOf(record, join));
+    const events = recorded.slice(from, end).flatMap((record) => pastEventsOf(record, to.event));
     for (const part of inParts(events)) {
       const batch_id = part[0]?.batch_id;
       if (batch_id !== undefined)
         yield {
-          ...{ ou_id: join.ou_id, batch_id, source, fire_triggers: false, received_at: join.linked_at },
+          ...{ ou_id: to.ou_id, batch_id, source, fire_triggers: false, received_at: to.at },
           events: part,
         };
     }
@@ -229,21 +349,28 @@ function* pastOf(
   }
 }
 
+/** Further aliases that one event takes, besides the one under which it came. */
+const furtherAliases = 9;
+
+/** The aliases that were named in a record are spread over its events, which named no more than these can take. */
 function pastEventsOf(
-  { batch_id: batchOfAll, aliases, events }: records.EventsIngested,
-  { lead_id, alias_lead_id }: records.JoinLead,
+  { batch_id: batchOfAll, aliases: [named, ...further], events }: records.EventsIngested,
+  common: PastTo['event'],
 ): records.ChunkEvent[] {
-  const named = aliases.slice(0, 1);
-  return events.map(({ id, event_id, event_type, timestamp, metadata, batch_id = batchOfAll }) => ({
+  return events.map(({ id, event_id, event_type, timestamp, metadata, batch_id = batchOfAll }, index) => ({
     id,
     ...(event_id !== undefined && { event_id }),
     ...(isNameBasedId(id) && { may_repeat: true }),
-    lead_id,
-    aliases: named,
+    ...common,
+    aliases: [
+      ...(named ? [named] : []),
+      ...further.slice(index * furtherAliases, (index + 1) * furtherAliases),
+    ],
+    is_past: true,
+    claimed: true,
     event_type,
     timestamp,
     ...(metadata && { metadata }),
     batch_id,
-    linked_by: alias_lead_id,
   }));
 }

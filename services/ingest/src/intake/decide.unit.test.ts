@@ -15,13 +15,14 @@ import { bodyOf } from '../repeats/body-model.js';
 import { destinationOf } from './aliases-model.js';
 import { decideIntake } from './decide.js';
 import { possibleDeletions, possibleRepeats } from './lookups-model.js';
-import type { IntakeCommand, IntakeDecision } from './messages.js';
+import { intakeCommands, intakeEvents, type IntakeCommand, type IntakeDecision } from './messages.js';
 import {
   addClaim,
   eventKey,
   historyKey,
   type AliasState,
   type HistoryPage,
+  type LookedUpAliases,
   type StoredLead,
   type StoredRepeats,
 } from './state.js';
@@ -36,6 +37,14 @@ const state = (redirects: [from: string, to: string][] = [], claims: [string, st
   return known;
 };
 
+const lookedUp = (given: AliasState, visitors: ReadonlySet<string> = new Set()): LookedUpAliases => ({
+  ...given,
+  visitors,
+  leads: new Map(),
+  deletions: new Map(),
+  keptSince: new Set(),
+});
+
 const decide = (
   commands: IntakeCommand[],
   given = emptyAliasState(),
@@ -43,7 +52,7 @@ const decide = (
   held: ReadonlyMap<string, StoredLead> = new Map(),
   aliasShare = Infinity,
   visitors: ReadonlySet<string> = new Set(),
-) => decideIntake(commands, { ...given, visitors }, stored, held, aliasShare);
+) => decideIntake(commands, lookedUp(given, visitors), stored, held, aliasShare);
 
 /** Leads with stored events. */
 const holding = (...names: string[]): Map<string, StoredLead> =>
@@ -151,28 +160,11 @@ describe('accepting events', () => {
     expect(new Set(decision.events.map(({ type }) => type)).size).toBe(5);
     expect(new Set(decision.commands.map(({ command }) => command.type)).size).toBe(4);
     for (const event of decision.events) {
-      const schema = {
-        EventsIngested: records.eventsIngested,
-        AliasClaimed: records.aliasClaimed,
-        AliasLinked: records.aliasLinked,
-        LeadDeleted: records.leadDeleted,
-        EventsRemembered: records.eventsRemembered,
-        RepeatsDropped: records.repeatsDropped,
-        AliasesRefused: records.aliasesRefused,
-      }[event.type].schema;
+      const { schema } = intakeEvents[event.type];
       expect(schema.safeParse(event.payload).error).toBeUndefined();
     }
     for (const { command } of decision.commands)
-      expect(
-        {
-          IngestEvents: records.ingestEvents,
-          LinkAlias: records.linkAlias,
-          JoinLead: records.joinLead,
-          DeleteLead: records.deleteLead,
-          UnlinkAlias: records.unlinkAlias,
-          RememberEvents: records.rememberEvents,
-        }[command.type].schema.safeParse(command.payload).error,
-      ).toBeUndefined();
+      expect(intakeCommands[command.type].schema.safeParse(command.payload).error).toBeUndefined();
   });
 
   test('large events are divided into records that the log accepts', () => {
@@ -658,7 +650,7 @@ describe('the past of a visitor who says who they are', () => {
   const join = (found: HistoryPage | null, given = linked(), payload = joining) =>
     decideIntake(
       [{ type: 'JoinLead', payload }],
-      { ...given, visitors: new Set() },
+      lookedUp(given),
       new Map(),
       new Map(),
       Infinity,
@@ -704,14 +696,7 @@ describe('the past of a visitor who says who they are', () => {
     };
     const found = new Map([[historyKey({ alias_lead_id: leadOf('cookie:x'), from: 0 }), page()]]);
     const decided = (commands: IntakeCommand[]) =>
-      decideIntake(
-        commands,
-        { ...emptyAliasState(), visitors: new Set() },
-        new Map(),
-        new Map(),
-        Infinity,
-        found,
-      );
+      decideIntake(commands, lookedUp(emptyAliasState()), new Map(), new Map(), Infinity, found);
     const decision = decided([linking]);
     expect(decision.events.map(({ type }) => type)).toEqual(['AliasLinked', 'LeadDeleted']);
     expect(sentIn(decision)).toMatchObject([{ lead_id: leadOf('a'), events: ['view', undefined] }]);
@@ -780,7 +765,7 @@ describe('the past of a visitor who says who they are', () => {
         { ...returned, payload: { ...returned.payload, events: [{ ...event, returned: true }] } },
         ingest([{ aliases: ['b'] }]),
       ],
-      { ...linked(), visitors: new Set() },
+      lookedUp(linked()),
       new Map(),
       new Map(),
       Infinity,
@@ -847,7 +832,10 @@ describe('the past of a visitor who says who they are', () => {
         command: { type: 'RememberEvents', payload: { event_ids: [waiting.events[0]?.id] } },
       },
     ];
-    expect(join(page(), emptyAliasState())).toMatchObject({ events: [], commands: remembered });
+    expect(join(page(), emptyAliasState())).toMatchObject({
+      events: [],
+      commands: [{ lead_id: leadOf('a'), command: { type: 'IngestEvents', payload: waiting } }],
+    });
     const later = state([['cookie:x', 'a']]);
     later.redirects.set(leadOf('cookie:x'), {
       lead_id: leadOf('a'),

@@ -3,16 +3,21 @@ import { isNameBasedId, leadIdOf, nameBasedId, type records } from '@lead-scorin
 import type { BatchAliases } from './aliases-model.js';
 import type { IntakeCommand } from './messages.js';
 import type { BatchOutput } from './output-model.js';
-import type { StoredLead } from './state.js';
+import type { LookedUpAliases, StoredLead } from './state.js';
 
 /** The most ids in one RememberEvents: about 200 KB. */
 const maximumRemembered = 5_000;
 
 export class BatchDeletions {
-  /** The ids of the deletions in this batch, by lead: the stored data of these leads no longer counts. */
+  /** The ids of the ends in this batch, by lead: the stored data of these leads no longer counts. */
   readonly #deletions = new Map<string, string>();
+  /** Those of them that are deletions. */
+  readonly #removed = new Map<string, string>();
+  /** Leads that were divided in this batch: their events come again. */
+  readonly #divided = new Set<string>();
 
   constructor(
+    private readonly known: Pick<LookedUpAliases, 'leads' | 'deletions'>,
     private readonly storedLeads: ReadonlyMap<string, StoredLead>,
     private readonly aliases: BatchAliases,
     private readonly output: BatchOutput,
@@ -28,7 +33,7 @@ export class BatchDeletions {
     const { payload } = command;
     const { ou_id, lead_id, deletion_id, requested_by, requested_at, actor } = payload;
     this.output.endSection();
-    if (!this.#exists(ou_id, lead_id)) {
+    if (!this.exists(ou_id, lead_id)) {
       this.output.replies.push({
         to: command,
         reply: {
@@ -55,6 +60,31 @@ export class BatchDeletions {
     if (this.aliases.redirectOf(alias_lead_id)?.lead_id !== linked_to) return;
     this.output.endSection();
     this.#remove({ ...deletion, lead_id: alias_lead_id, linked_to });
+  }
+
+  /** Ends a lead whose events are sent again, each to the lead that its alias names now. Its links stay. */
+  divide({ ou_id, lead_id, alias_lead_id, unmerged_at, followed, actor }: records.DivideLead): void {
+    const deletion_id = nameBasedId(ou_id, `divide:${alias_lead_id}:${lead_id}:${unmerged_at}`);
+    if (!this.exists(ou_id, lead_id)) return;
+    this.output.endSection();
+    this.output.recordBetween({
+      type: 'LeadDeleted',
+      payload: {
+        ...{ ou_id, lead_id, deletion_id, deleted_at: unmerged_at },
+        ...(actor && { actor }),
+        joined_to: lead_id,
+      },
+    });
+    this.#deletions.set(lead_id, deletion_id);
+    this.#divided.add(lead_id);
+    const after = this.lastDeletionOf(lead_id);
+    const payload = { ou_id, lead_id, alias_lead_id, unmerged_at, followed, after, deletion_id, from: 0 };
+    this.output.commands.push({ lead_id, command: { type: 'SendDivided', payload } });
+  }
+
+  /** The last deletion of a lead; null where it was never deleted. */
+  lastDeletionOf(leadId: string): string | null {
+    return this.#removed.get(leadId) ?? this.known.deletions.get(leadId) ?? null;
   }
 
   /** Whether a lead has ended in this batch. */
@@ -85,20 +115,26 @@ export class BatchDeletions {
   }
 
   /** Ends a lead whose events have all been sent to the lead that it joins. Its links stay: its id names that lead from now on. */
-  join({ ou_id, alias_lead_id, lead_id, linked_at }: records.JoinLead): void {
+  join({ ou_id, alias_lead_id, lead_id, linked_at, actor }: records.JoinLead): void {
     const deletion_id = nameBasedId(ou_id, `join:${alias_lead_id}:${lead_id}:${linked_at}`);
     this.output.join({
       type: 'LeadDeleted',
-      payload: { ou_id, lead_id: alias_lead_id, deletion_id, deleted_at: linked_at, joined_to: lead_id },
+      payload: {
+        ...{ ou_id, lead_id: alias_lead_id, deletion_id, deleted_at: linked_at },
+        ...(actor && { actor }),
+        joined_to: lead_id,
+      },
     });
     this.#deletions.set(alias_lead_id, deletion_id);
   }
 
-  #exists(ouId: string, leadId: string): boolean {
-    const isStored = !this.#deletions.has(leadId) && this.storedLeads.get(leadId)?.ou_id === ouId;
+  /** Whether a lead of the OU has events or claims. */
+  exists(ouId: string, leadId: string): boolean {
+    const stored = this.storedLeads.get(leadId)?.ou_id ?? this.known.leads.get(leadId);
     return (
-      isStored ||
-      this.output.keptOf(leadId).some((kept) => kept.ou_id === ouId) ||
+      (!this.#deletions.has(leadId) && stored === ouId) ||
+      this.#divided.has(leadId) ||
+      this.output.hasNow(ouId, leadId) ||
       this.aliases.hasClaimedNow(ouId, leadId)
     );
   }
@@ -117,6 +153,8 @@ export class BatchDeletions {
       });
     this.output.recordBetween({ type: 'LeadDeleted', payload: deleted });
     this.#deletions.set(lead_id, deletion_id);
+    this.#removed.set(lead_id, deletion_id);
+    this.#divided.delete(lead_id);
   }
 
   /** The ids of this lead's events whose repeats are searched at another lead once that lead is no longer redirected here. */

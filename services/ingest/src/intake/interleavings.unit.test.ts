@@ -1,6 +1,7 @@
 // The model's partitions, decided in any order and with any batches. For every interleaving: no event is lost or doubled, forwarding
 // ends, and deleted leads are gone.
 import { describe, expect, test } from '@jest/globals';
+import { leadIdOf } from '@lead-scoring/contracts';
 import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import { ingest, leadOf, ouId, type SentEvent } from '../testing/builders.js';
@@ -29,17 +30,44 @@ const action = fc.oneof(
   },
 );
 
+const merging = fc.oneof(
+  fc.record({
+    do: fc.constant('merge' as const),
+    source: fc.constantFrom(...names),
+    target: fc.constantFrom(...names),
+    settled: fc.boolean(),
+  }),
+  fc.record({
+    do: fc.constant('unmerge' as const),
+    source: fc.constantFrom(...names),
+    settled: fc.boolean(),
+  }),
+);
 const deletion = fc.record({ do: fc.constant('delete' as const), name: fc.constantFrom(...names) });
-const anyAction = fc.oneof({ weight: 8, arbitrary: action }, { weight: 1, arbitrary: deletion });
+const mergingAction = fc.oneof({ weight: 1, arbitrary: action }, { weight: 1, arbitrary: merging });
+const anyAction = fc.oneof(
+  { weight: 8, arbitrary: action },
+  { weight: 1, arbitrary: deletion },
+  { weight: 2, arbitrary: merging },
+);
+/** A caller may merge leads beyond the limit of aliases. */
+const unmergedAction = fc.oneof({ weight: 8, arbitrary: action }, { weight: 1, arbitrary: deletion });
+type Action = typeof anyAction extends fc.Arbitrary<infer One> ? One : never;
 
 function run(
-  actions: readonly (typeof anyAction extends fc.Arbitrary<infer Action> ? Action : never)[],
+  actions: readonly Action[],
   model = new Model(partitionCount),
 ): { model: Model; sent: Map<string, SentEvent> } {
   const sentEvents = new Map<string, SentEvent>();
   for (const one of actions) {
     if (one.do === 'delete') {
       model.delete(one.name);
+      continue;
+    }
+    if (one.do === 'merge' || one.do === 'unmerge') {
+      if (one.settled) model.drain();
+      if (one.do === 'merge') model.merge(one.source, one.target);
+      else model.unmerge(one.source);
       continue;
     }
     if (one.do === 'send') {
@@ -66,6 +94,34 @@ function expectKept(model: Model, sent: ReadonlyMap<string, SentEvent>): void {
   for (const [id, { aliases }] of sent)
     if (!aliases.some((name) => name.startsWith('cookie:')) || aliases.length === 1)
       expect(ever.has(id)).toBe(true);
+}
+
+/** The events that a lead has. */
+function idsOf(model: Model, name: string): string[] {
+  return model
+    .recordsOf(leadOf(name))
+    .flatMap((event) => (event.type === 'EventsIngested' ? event.payload.events.map(({ id }) => id) : []))
+    .sort();
+}
+
+/** Each known alias has its events where its links lead. An anonymous one that was linked to another keeps what it had before. */
+function expectAtTheirLeads(model: Model): void {
+  for (const name of names.filter((one) => !one.startsWith('cookie:'))) {
+    const lead = leadOf(name);
+    for (const partition of model.partitions)
+      for (const other of names.map((one) => leadOf(one))) {
+        if (model.partitionOf(other) !== partition || other === model.destinationOf(lead)) continue;
+        for (const event of model.recordsOf(other))
+          if (event.type === 'EventsIngested')
+            expect(
+              leadIdOf(
+                ouId,
+                event.payload.aliases[0]?.alias_kind ?? '',
+                event.payload.aliases[0]?.alias ?? '',
+              ),
+            ).not.toBe(lead);
+      }
+  }
 }
 
 const manyRuns = { numRuns: Math.max(2_000, lawRuns) };
@@ -123,7 +179,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     );
   });
 
-  test('two leads that claim each other at the same time settle at the smaller id', () => {
+  test('two people whom events name together, each first, stay two: both conflicts are recorded', () => {
     const model = new Model(partitionCount);
     model.send({ aliases: ['a', 'b'], event_id: '1' });
     model.send({ aliases: ['b', 'a'], event_id: '1' });
@@ -133,18 +189,61 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
       if (partition.queue[0]?.type === 'IngestEvents') model.step(partition, 1);
     }
     model.drain();
-    model.send({ aliases: ['a'], event_id: '2' });
-    model.send({ aliases: ['b'], event_id: '2' });
+    for (const name of ['a', 'b']) model.send({ aliases: [name], event_id: '2' });
     model.drain();
-    const smaller = [leadOf('a'), leadOf('b')].sort()[0];
-    const late = model.partitions
-      .flatMap(({ log }) => log)
-      .flatMap((event) =>
-        event.type === 'EventsIngested' && event.payload.events.some(({ event_id }) => event_id === '2')
-          ? [event.payload.lead_id]
-          : [],
-      );
-    expect(new Set(late)).toEqual(new Set([smaller]));
+    for (const name of ['a', 'b']) {
+      expect(model.linkOf(leadOf(name))).toBe(leadOf(name));
+      expect(model.recordsOf(leadOf(name))).toHaveLength(2);
+    }
+    const conflicts = model.partitions.flatMap(({ log }) =>
+      log.flatMap(({ type, payload }) => (type === 'LeadConflicted' ? [payload.alias_lead_id] : [])),
+    );
+    expect(conflicts.sort()).toEqual(['a', 'b'].map((name) => leadOf(name)).sort());
+  });
+
+  test('with merges, and merges that are taken back: every event is kept once, at the lead to which its alias leads', () => {
+    let merges = 0;
+    fc.assert(
+      fc.property(
+        fc.array(mergingAction, { minLength: 20, maxLength: 80 }),
+        fc.boolean(),
+        (actions, isBehind) => {
+          const { model, sent } = run(actions, new Model(partitionCount, Infinity, isBehind));
+          merges += model.merges;
+          expect(model.keptIds().sort()).toEqual([...sent.keys()].sort());
+          expectAtTheirLeads(model);
+        },
+      ),
+      manyRuns,
+    );
+    expect(merges).toBeGreaterThan(manyRuns.numRuns / 2);
+  });
+
+  test('once all merges are taken back, each lead has the events that it would have without them', () => {
+    const single = fc.record({
+      aliases: fc.constantFrom(...names).map((name) => [name]),
+      event_id: sent.map(({ event_id }) => event_id),
+    });
+    const sending = fc.record({ do: fc.constant('send' as const), event: single });
+    const anything = fc.oneof(
+      { weight: 4, arbitrary: sending },
+      { weight: 3, arbitrary: mergingAction.filter((one) => one.do !== 'send') },
+    );
+    let merges = 0;
+    fc.assert(
+      fc.property(fc.array(anything, { minLength: 20, maxLength: 60 }), (actions) => {
+        const { model } = run(actions);
+        merges += model.merges;
+        const { model: without } = run(actions.filter((one) => one.do !== 'merge' && one.do !== 'unmerge'));
+        for (let round = 0; round < 2 * names.length; round += 1)
+          for (const name of names) {
+            model.unmerge(name);
+            model.drain();
+          }
+        for (const name of names) expect([name, idsOf(model, name)]).toEqual([name, idsOf(without, name)]);
+      }),
+      manyRuns,
+    );
   });
 
   test('with deletions: every event is still kept exactly once, and every deletion answered once', () => {
@@ -218,7 +317,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
   test('with a limit of aliases: it is never exceeded, for any deletions, and every event is still kept once', () => {
     fc.assert(
       fc.property(
-        fc.array(anyAction, { maxLength: 60 }),
+        fc.array(unmergedAction, { maxLength: 60 }),
         fc.integer({ min: 0, max: 3 }),
         (actions, share) => {
           const { model, sent } = run(actions, new Model(partitionCount, share));

@@ -1,15 +1,30 @@
 // The keys that must be looked up to decide on a batch of commands. Pure.
 import { isAnonymous, leadIdOf, type Alias, type records } from '@lead-scoring/contracts';
 import type { IntakeCommand } from './messages.js';
+import { isOfPast } from './repeats-model.js';
 import { eventKey, historyKey, type HistoryPlace, type LookedUpAliases } from './state.js';
 
 /** Events that may be repeats of stored events. */
 export function possibleRepeats(commands: readonly IntakeCommand[]): { lead_id: string; id: string }[] {
+  return eventsThat(commands, (event) => !isOfPast(event));
+}
+
+/** Events that are sent by one lead to another, or back, and may be repeats of what the other has kept since its last end. */
+export function possiblePasts(commands: readonly IntakeCommand[]): { lead_id: string; id: string }[] {
+  return eventsThat(commands, isOfPast);
+}
+
+function eventsThat(
+  commands: readonly IntakeCommand[],
+  isWanted: (event: records.ChunkEvent) => boolean,
+): { lead_id: string; id: string }[] {
   const found = new Map<string, { lead_id: string; id: string }>();
   for (const command of commands) {
     if (command.type !== 'IngestEvents') continue;
-    for (const { may_repeat, lead_id, id } of command.payload.events)
-      if (may_repeat === true) found.set(eventKey(lead_id, id), { lead_id, id });
+    for (const event of command.payload.events) {
+      const { may_repeat, lead_id, id } = event;
+      if (may_repeat === true && isWanted(event)) found.set(eventKey(lead_id, id), { lead_id, id });
+    }
   }
   return [...found.values()];
 }
@@ -34,6 +49,32 @@ export function possibleJoins(commands: readonly IntakeCommand[]): HistoryPlace[
   return [...found.values()];
 }
 
+/** Leads that may be linked, joined or divided: whether they exist is needed. */
+export function possibleLeads(commands: readonly IntakeCommand[]): string[] {
+  const found = new Set<string>();
+  for (const { type, payload } of commands)
+    if (type === 'MergeLead' || type === 'DivideLead') found.add(payload.lead_id);
+    else if (type === 'LinkAlias' && payload.takes_past !== true && !isAnonymous(payload.alias))
+      found.add(payload.alias_lead_id);
+  return [...found];
+}
+
+/** Leads whose last deletion is needed, because events come back to them from a lead that is divided. */
+export function possibleReturns(commands: readonly IntakeCommand[]): string[] {
+  const found = new Set<string>();
+  for (const { type, payload } of commands)
+    if (type === 'UnmergeLead') found.add(payload.alias_lead_id);
+    else if (type === 'DivideLead') found.add(payload.lead_id);
+    else if (type === 'IngestEvents')
+      for (const { lead_id, after } of payload.events) if (after !== undefined) found.add(lead_id);
+  return [...found];
+}
+
+/** Leads that are being divided: the next of their records are needed. */
+export function possibleDivisions(commands: readonly IntakeCommand[]): records.SendDivided[] {
+  return commands.flatMap((command) => (command.type === 'SendDivided' ? [command.payload] : []));
+}
+
 /** The leads of anonymous aliases that events name for the first time together with a known alias. */
 export function possibleVisitors(
   commands: readonly IntakeCommand[],
@@ -56,8 +97,9 @@ export function possibleRedirects(commands: readonly IntakeCommand[]): string[] 
   const found = new Set<string>();
   for (const { type, payload } of commands) {
     if (type === 'IngestEvents') for (const { lead_id } of payload.events) found.add(lead_id);
-    else if (type === 'DeleteLead') found.add(payload.lead_id);
-    else if (type === 'LinkAlias' || type === 'JoinLead' || type === 'UnlinkAlias')
+    else if (type === 'DeleteLead' || type === 'MergeLead' || type === 'DivideLead')
+      found.add(payload.lead_id);
+    else if (type === 'LinkAlias' || type === 'JoinLead' || type === 'UnlinkAlias' || type === 'UnmergeLead')
       found.add(payload.alias_lead_id);
   }
   return [...found];
@@ -72,6 +114,7 @@ export function possibleClaims(
     found.set(`${lead_id}${alias_lead_id}`, { lead_id, alias_lead_id });
   };
   for (const { type, payload } of commands) {
+    if (type === 'MergeLead') add(payload.lead_id, payload.alias_lead_id);
     if (type !== 'IngestEvents' && type !== 'DeleteLead') continue;
     for (const { lead_id, forwarded_by } of type === 'IngestEvents' ? payload.events : [payload]) {
       const from = forwarded_by?.at(-1);

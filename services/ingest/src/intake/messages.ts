@@ -5,7 +5,10 @@ export type IntakeEvent =
   | { type: 'EventsIngested'; payload: records.EventsIngested }
   | { type: 'AliasClaimed'; payload: records.AliasClaimed }
   | { type: 'AliasLinked'; payload: records.AliasLinked }
+  | { type: 'AliasUnlinked'; payload: records.AliasUnlinked }
+  | { type: 'LeadConflicted'; payload: records.LeadConflicted }
   | { type: 'LeadDeleted'; payload: records.LeadDeleted }
+  | { type: 'LeadDivided'; payload: records.LeadDivided }
   | { type: 'EventsRemembered'; payload: records.EventsRemembered }
   | { type: 'RepeatsDropped'; payload: records.RepeatsDropped }
   | { type: 'AliasesRefused'; payload: records.AliasesRefused };
@@ -14,6 +17,10 @@ export type IntakeCommand =
   | { type: 'IngestEvents'; payload: records.IngestEvents }
   | { type: 'LinkAlias'; payload: records.LinkAlias }
   | { type: 'JoinLead'; payload: records.JoinLead }
+  | { type: 'MergeLead'; payload: records.MergeLead }
+  | { type: 'UnmergeLead'; payload: records.UnmergeLead }
+  | { type: 'DivideLead'; payload: records.DivideLead }
+  | { type: 'SendDivided'; payload: records.SendDivided }
   | { type: 'DeleteLead'; payload: records.DeleteLead }
   | { type: 'UnlinkAlias'; payload: records.UnlinkAlias }
   | { type: 'RememberEvents'; payload: records.RememberEvents };
@@ -22,7 +29,10 @@ export const intakeEvents = {
   EventsIngested: records.eventsIngested,
   AliasClaimed: records.aliasClaimed,
   AliasLinked: records.aliasLinked,
+  AliasUnlinked: records.aliasUnlinked,
+  LeadConflicted: records.leadConflicted,
   LeadDeleted: records.leadDeleted,
+  LeadDivided: records.leadDivided,
   EventsRemembered: records.eventsRemembered,
   RepeatsDropped: records.repeatsDropped,
   AliasesRefused: records.aliasesRefused,
@@ -32,6 +42,10 @@ export const intakeCommands = {
   IngestEvents: records.ingestEvents,
   LinkAlias: records.linkAlias,
   JoinLead: records.joinLead,
+  MergeLead: records.mergeLead,
+  UnmergeLead: records.unmergeLead,
+  DivideLead: records.divideLead,
+  SendDivided: records.sendDivided,
   DeleteLead: records.deleteLead,
   UnlinkAlias: records.unlinkAlias,
   RememberEvents: records.rememberEvents,

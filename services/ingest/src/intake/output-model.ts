@@ -65,6 +65,11 @@ export class BatchOutput {
       );
   }
 
+  /** Whether a lead of the OU has events of this batch, since its last deletion. */
+  hasNow(ouId: string, leadId: string): boolean {
+    return this.#groups.hasEventsOf(leadId) || this.keptOf(leadId).some(({ ou_id }) => ou_id === ouId);
+  }
+
   decision(): IntakeDecision {
     return { events: this.#ended, commands: this.commands, replies: this.replies };
   }

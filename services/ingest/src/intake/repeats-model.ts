@@ -2,7 +2,7 @@
 import type { records } from '@lead-scoring/contracts';
 import { bodyOf, differs, type EventBody } from '../repeats/body-model.js';
 import type { IntakeEvent } from './messages.js';
-import { eventKey, type StoredRepeats } from './state.js';
+import { eventKey, type LookedUpAliases, type StoredRepeats } from './state.js';
 
 type ChunkEvent = records.ChunkEvent;
 
@@ -11,16 +11,25 @@ export function repeatKeyOf({ may_repeat, lead_id, id }: ChunkEvent): string | n
   return may_repeat === true ? eventKey(lead_id, id) : null;
 }
 
+/** Whether an event is sent by one lead to another, or back: the lead that takes it may have had it before it ended last. */
+export function isOfPast({ is_past }: ChunkEvent): boolean {
+  return is_past === true;
+}
+
 export class BatchRepeats {
   /** The events kept in this batch, by `repeatKeyOf`; null when only the id is known. */
   readonly #kept = new Map<string, { event: ChunkEvent; received_at: string } | null>();
   /** Dropped repeats by batch id. */
   readonly #dropped = new Map<string, records.RepeatsDropped>();
 
-  constructor(private readonly stored: StoredRepeats) {}
+  constructor(
+    private readonly stored: StoredRepeats,
+    private readonly known: Pick<LookedUpAliases, 'keptSince'>,
+  ) {}
 
-  isRepeat(key: string): boolean {
-    return this.stored.has(key) || this.#kept.has(key);
+  /** @param isPast see `isOfPast`: then only what the lead has kept since its last end counts */
+  isRepeat(key: string, isPast: boolean): boolean {
+    return this.#kept.has(key) || (isPast ? this.known.keptSince.has(key) : this.stored.has(key));
   }
 
   keep(key: string, event: ChunkEvent, { received_at }: records.IngestEvents): void {

@@ -19,9 +19,18 @@ export interface LookedUpAliases {
    * the event does not wait for their past, and is followed by it.
    */
   visitors: ReadonlySet<string>;
+  /** The leads of `possibleLeads` that have events or claims, with their OUs. */
+  leads: ReadonlyMap<string, string>;
+  /** The last deletions of the leads of `possibleReturns`, by lead; absent for a lead that was never deleted. */
+  deletions: ReadonlyMap<string, string>;
+  /** By `eventKey`, the events of `possiblePasts` that their leads have kept since their last ends. */
+  keptSince: ReadonlySet<string>;
   /** The number of claimed aliases in this partition, for OUs whose leads may claim; absent for none. */
   counts: ReadonlyMap<string, number>;
 }
+
+/** What of it follows from links alone. */
+export type LookedUpLinks = Pick<LookedUpAliases, 'redirects' | 'claims' | 'counts'>;
 
 /** All redirects and claims of a partition. */
 export interface AliasState {
@@ -55,6 +64,21 @@ export interface HistoryPage {
 
 /** By `historyKey` of its place. A page that would be too much for the batch is absent. */
 export type HistoryPages = ReadonlyMap<string, HistoryPage>;
+
+/** The next records of a lead that is divided. */
+export interface DividedPage {
+  /** In the order of the log, each with whether it is of the lead that leaves. */
+  readonly records: readonly { readonly payload: records.EventsIngested; readonly leaves: boolean }[];
+  /** The offset from which the next page begins; null: this is the last. */
+  readonly next: number | null;
+}
+
+/** By `dividedKey`. A page that would be too much for the batch is absent. */
+export type DividedPages = ReadonlyMap<string, DividedPage>;
+
+export function dividedKey({ deletion_id, from }: Pick<records.SendDivided, 'deletion_id' | 'from'>): string {
+  return `${deletion_id}${String(from)}`;
+}
 
 /** The place of a page: a lead, and the offset from which its records are read. */
 export type HistoryPlace = Pick<records.JoinLead, 'ou_id' | 'alias_lead_id' | 'from'>;

@@ -4,19 +4,38 @@ import {
   findByIds,
   uuidToBinary,
   withClassifiedErrors,
+  type Collection,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import type { records } from '@lead-scoring/contracts';
+import { leadIdOf, type records } from '@lead-scoring/contracts';
 import pLimit from 'p-limit';
 import { claimIdsOf, claims } from '../aliases/documents.js';
 import type { DeletedTypes } from '../event-deletions/deleted-types-model.js';
 import { readDeletedTypes } from '../event-deletions/documents.js';
-import { deletions, eventRecords, knownEvents, payloadOf } from '../events/documents.js';
-import { knownEventId, readRecordOffset, recordIdsFrom, recordIdsOf } from '../events/keys.js';
+import {
+  deletions,
+  eventRecords,
+  knownEvents,
+  payloadOf,
+  type EventRecordDocument,
+} from '../events/documents.js';
+import {
+  knownEventId,
+  readKnownEventId,
+  readRecordOffset,
+  recordIdsFrom,
+  recordIdsOf,
+} from '../events/keys.js';
+import { leadsThatLeadTo } from '../events/leads-of-alias.js';
+import { dividedRecords, leadEnds } from '../merges/documents.js';
 import { readBodies } from '../repeats/bodies.js';
 import { addForeign } from './deletions-model.js';
 import {
+  dividedKey,
+  eventKey,
   historyKey,
+  type DividedPage,
+  type DividedPages,
   type HistoryPage,
   type HistoryPages,
   type HistoryPlace,
@@ -38,12 +57,16 @@ export class StoredLeads {
   readonly #known;
   readonly #deletions;
   readonly #claims;
+  readonly #ends;
+  readonly #divided;
 
   constructor(private readonly readModel: ReadModel) {
     this.#records = readModel.collection(eventRecords);
     this.#known = readModel.collection(knownEvents);
     this.#deletions = readModel.collection(deletions);
     this.#claims = readModel.collection(claims);
+    this.#ends = readModel.collection(leadEnds);
+    this.#divided = readModel.collection(dividedRecords);
   }
 
   async repeatsAmong(candidates: readonly { lead_id: string; id: string }[]): Promise<StoredRepeats> {
@@ -55,6 +78,50 @@ export class StoredLeads {
     return found.length === 0 ? new Map() : readBodies(this.readModel, found);
   }
 
+  /** Of events that are sent by one lead to another, or back, those that the other has kept since its last end, by `eventKey`. */
+  async keptSince(candidates: readonly { lead_id: string; id: string }[]): Promise<Set<string>> {
+    const kept = new Set<string>();
+    if (candidates.length === 0) return kept;
+    const leadIds = [...new Set(candidates.map(({ lead_id }) => lead_id))];
+    const [found, ends] = await Promise.all([
+      findByIds(
+        this.#known,
+        candidates.map(({ lead_id, id }) => knownEventId(lead_id, id)),
+      ),
+      findByIds(this.#ends, leadIds.map(uuidToBinary)),
+    ]);
+    const endOf = new Map(ends.map(({ _id, offset }) => [binaryToUuid(_id), offset]));
+    for (const { _id, offset } of found) {
+      const { lead_id, id } = readKnownEventId(_id);
+      if (offset !== undefined && offset > (endOf.get(lead_id) ?? -1)) kept.add(eventKey(lead_id, id));
+    }
+    return kept;
+  }
+
+  /** The OUs of those of these leads that have events or claims, or are being divided. */
+  async unitsOf(leadIds: readonly string[]): Promise<Map<string, string>> {
+    const units = new Map<string, string>();
+    await lookUp.map(leadIds, async (leadId) => {
+      const ou = await withClassifiedErrors(() => this.#unitOf(leadId, true));
+      if (ou !== null) units.set(leadId, ou);
+    });
+    return units;
+  }
+
+  /** The last deletions of these leads. */
+  async deletionsOf(leadIds: readonly string[]): Promise<Map<string, string>> {
+    const found = await findByIds(this.#deletions, leadIds.map(uuidToBinary));
+    return new Map(found.map(({ _id, deletion_id }) => [binaryToUuid(_id), deletion_id]));
+  }
+
+  async #unitOf(leadId: string, mayClaim: boolean): Promise<string | null> {
+    return (
+      (await this.#ouOf(leadId)) ??
+      (mayClaim ? await this.#ouOfClaims(leadId) : null) ??
+      (await this.#ouOfDivided(leadId))
+    );
+  }
+
   async storedLeadsOf(
     leadIds: readonly string[],
     { claims: claimed }: Pick<LookedUpAliases, 'claims'>,
@@ -62,11 +129,10 @@ export class StoredLeads {
     const stored = new Map<string, StoredLead>();
     if (leadIds.length === 0) return stored;
     await withClassifiedErrors(async () => {
-      const found = await findByIds(this.#deletions, leadIds.map(uuidToBinary));
-      const deletionIds = new Map(found.map(({ _id, deletion_id }) => [binaryToUuid(_id), deletion_id]));
+      const deletionIds = await this.deletionsOf(leadIds);
       for (const leadId of leadIds)
         stored.set(leadId, {
-          ou_id: (await this.#ouOf(leadId)) ?? (claimed.has(leadId) ? await this.#ouOfClaims(leadId) : null),
+          ou_id: await this.#unitOf(leadId, claimed.has(leadId)),
           deletion_id: deletionIds.get(leadId) ?? null,
           // No alias was ever redirected to a lead without claims.
           foreign: claimed.has(leadId) ? await this.#foreignIdsOf(leadId) : new Map(),
@@ -94,6 +160,28 @@ export class StoredLeads {
     return pages;
   }
 
+  /** The next records of leads that are divided, as far as they are not too much for a batch. */
+  async dividedOf(divisions: readonly records.SendDivided[]): Promise<DividedPages> {
+    const pages = new Map<string, DividedPage>();
+    for (const [index, division] of divisions.entries()) {
+      // One page for each batch: a division is rare, and its page may have a megabyte.
+      if (index > 0) break;
+      pages.set(dividedKey(division), await this.#dividedPageOf(division));
+    }
+    return pages;
+  }
+
+  async #dividedPageOf({ ou_id, lead_id, alias_lead_id, from }: records.SendDivided): Promise<DividedPage> {
+    const place = { collection: this.#divided, leadId: lead_id, from };
+    const { page } = await this.#recordsOf(place, await readDeletedTypes(this.readModel, ou_id));
+    const named = new Set(page.records.map(namedLeadOf));
+    const leaving = await leadsThatLeadTo(this.readModel, named, alias_lead_id);
+    return {
+      records: page.records.map((payload) => ({ payload, leaves: leaving.has(namedLeadOf(payload)) })),
+      next: page.next,
+    };
+  }
+
   /** Those of these leads that have events, in whatever partition. */
   async withEvents(leadIds: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
@@ -103,8 +191,16 @@ export class StoredLeads {
     return found;
   }
 
-  async #pageOf(
-    { alias_lead_id, from }: HistoryPlace,
+  #pageOf({ alias_lead_id, from }: HistoryPlace, deleted: DeletedTypes) {
+    return this.#recordsOf({ collection: this.#records, leadId: alias_lead_id, from }, deleted);
+  }
+
+  async #recordsOf(
+    {
+      collection,
+      leadId,
+      from,
+    }: { collection: Collection<EventRecordDocument>; leadId: string; from: number },
     deleted: DeletedTypes,
   ): Promise<{ page: HistoryPage; size: number }> {
     const found: records.EventsIngested[] = [];
@@ -112,8 +208,8 @@ export class StoredLeads {
     let count = 0;
     let next: number | null = null;
     await withClassifiedErrors(async () => {
-      const stored = this.#records
-        .find({ _id: recordIdsFrom(alias_lead_id, from) }, { limit: recordsOfPage + 1 })
+      const stored = collection
+        .find({ _id: recordIdsFrom(leadId, from) }, { limit: recordsOfPage + 1 })
         .sort({ _id: 1 });
       for await (const document of stored) {
         const offset = readRecordOffset(document._id);
@@ -144,10 +240,23 @@ export class StoredLeads {
     return first && binaryToUuid(first.ou);
   }
 
+  async #ouOfDivided(leadId: string): Promise<string | null> {
+    const first = await this.#divided.findOne(
+      { _id: recordIdsOf(leadId) },
+      { projection: { _id: 0, ou: 1 } },
+    );
+    return first && binaryToUuid(first.ou);
+  }
+
   async #foreignIdsOf(leadId: string): Promise<Map<string, string[]>> {
     const foreign = new Map<string, string[]>();
     for await (const document of this.#records.find({ _id: recordIdsOf(leadId) }))
       addForeign(foreign, payloadOf(document));
     return foreign;
   }
+}
+
+/** The lead that the alias of a record names without a redirect. */
+function namedLeadOf({ ou_id, lead_id, aliases: [named] }: records.EventsIngested): string {
+  return named ? leadIdOf(ou_id, named.alias_kind, named.alias) : lead_id;
 }

@@ -6,6 +6,7 @@ import { eventDeletion, type EventDeletionOptions } from '../event-deletions/job
 import { eventTypeBackfill, type EventTypeBackfillOptions } from '../event-type-recounts/job.js';
 import { eventImport } from '../imports/job.js';
 import { leadImport, type LeadImportOptions } from '../lead-imports/job.js';
+import { leadMerge } from '../merges/job.js';
 
 export interface IngestJobsDependencies {
   onStepError: StepErrorListener;
@@ -26,6 +27,7 @@ export function ingestJobs({ onStepError, writer, ...options }: IngestJobsDepend
       eventImport,
       eventTypeBackfill(options.eventTypeBackfill, listedTypes),
       leadImport(options.leadImport),
+      leadMerge,
     ],
     writer,
     onStepError,

@@ -45,5 +45,10 @@ function resultOf(work: records.IngestWork, found: unknown): routeDeclarations.J
       const { types, has_more, list } = found as records.EventTypeBackfillFound;
       return { dry_run: work.dry_run, differing: types, has_more, list_differed: list };
     }
+    case 'lead-merge': {
+      const { change, target_id, sources } = work;
+      const source_ids = sources.map(({ lead_id }) => lead_id);
+      return { change, target_id, source_ids, ...(found as records.LeadMergeFound) };
+    }
   }
 }

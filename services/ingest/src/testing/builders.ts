@@ -120,6 +120,12 @@ export function link(from: string, to: string): Extract<IntakeCommand, { type: '
   };
 }
 
+/** A caller's command that merges the lead of the alias `from` into that of the alias `to`. */
+export function merge(from: string, to: string): Extract<IntakeCommand, { type: 'MergeLead' }> {
+  const { linked_at: merged_at, ...claim } = link(from, to).payload;
+  return { type: 'MergeLead', payload: { ...claim, merged_at } };
+}
+
 export function deleteLead(
   name: string,
   more: Partial<records.DeleteLead> = {},

@@ -13,6 +13,8 @@ export function evolveAliases(state: AliasState, event: IntakeEvent): void {
     case 'EventsRemembered':
     case 'RepeatsDropped':
     case 'AliasesRefused':
+    case 'LeadConflicted':
+    case 'LeadDivided':
       return;
     case 'AliasClaimed': {
       const { ou_id, lead_id, alias_lead_id } = event.payload;
@@ -25,6 +27,9 @@ export function evolveAliases(state: AliasState, event: IntakeEvent): void {
       count(state, event.payload.ou_id, -(state.claims.get(event.payload.lead_id)?.size ?? 0));
       state.redirects.delete(event.payload.lead_id);
       state.claims.delete(event.payload.lead_id);
+      return;
+    case 'AliasUnlinked':
+      state.redirects.delete(event.payload.alias_lead_id);
       return;
     case 'AliasLinked':
       state.redirects.set(event.payload.alias_lead_id, {

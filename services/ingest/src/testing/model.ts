@@ -1,29 +1,35 @@
 // A small model of the running system: partitions with queues, each with a state of its own.
-import { nameBasedId } from '@lead-scoring/contracts';
+import { isAnonymous, leadIdOf, nameBasedId, type records } from '@lead-scoring/contracts';
 import { decideIntake } from '../intake/decide.js';
 import { addForeign } from '../intake/deletions-model.js';
 import {
   possibleClaimers,
   possibleClaims,
   possibleDeletions,
+  possibleDivisions,
   possibleJoins,
+  possibleLeads,
+  possiblePasts,
   possibleRedirects,
   possibleRepeats,
+  possibleReturns,
   possibleVisitors,
 } from '../intake/lookups-model.js';
 import type { IntakeCommand, IntakeEvent } from '../intake/messages.js';
 import {
   addClaim,
+  dividedKey,
   eventKey,
   historyKey,
   type AliasState,
+  type DividedPage,
   type HistoryPage,
   type HistoryPlace,
   type StoredLead,
-  type LookedUpAliases,
+  type LookedUpLinks,
 } from '../intake/state.js';
 import { emptyAliasState, evolveAliases } from './evolve.js';
-import { deleteLead, ingest, leadOf, ouId, type SentEvent } from './builders.js';
+import { aliasOf, deleteLead, ingest, leadOf, ouId, receivedAt, type SentEvent } from './builders.js';
 
 export interface Partition {
   queue: IntakeCommand[];
@@ -73,6 +79,123 @@ export class Model {
     );
   }
 
+  /**
+   * A caller merges two leads, or takes the merge of one back, as the job does it: one at a time, and only where it makes sense.
+   * @returns whether it is asked for
+   */
+  merge(source: string, target: string): boolean {
+    const [from, to] = [leadOf(source), leadOf(target)];
+    const isPossible =
+      this.isIdle() &&
+      from !== to &&
+      !isAnonymous(aliasOf(target)) &&
+      this.linkOf(from) === from &&
+      this.linkOf(to) === to &&
+      [from, to].every((lead) => this.recordsOf(lead).length > 0);
+    if (!isPossible) return false;
+    this.merges += 1;
+    const merged_at = this.#moment();
+    const payload = { ou_id: ouId, lead_id: to, alias: aliasOf(source), alias_lead_id: from, merged_at };
+    this.partitionOf(to).queue.push({ type: 'MergeLead', payload });
+    this.#underWay = { from, is: () => this.linkOf(from) === to && this.recordsOf(from).length === 0 };
+    return true;
+  }
+
+  /** @returns whether it is asked for */
+  unmerge(source: string): boolean {
+    const from = leadOf(source);
+    if (!this.isIdle() || this.linkOf(from) === from || this.recordsOf(from).length > 0) return false;
+    this.merges += 1;
+    const unmerged_at = this.#moment();
+    const payload = { ou_id: ouId, alias_lead_id: from, unmerged_at };
+    this.partitionOf(from).queue.push({ type: 'UnmergeLead', payload });
+    this.#underWay = { from, is: () => this.linkOf(from) === from && this.divisions() === 0 };
+    return true;
+  }
+
+  merges = 0;
+  #underWay: { from: string; is: () => boolean } | null = null;
+
+  #moment(): string {
+    return new Date(Date.parse(receivedAt) + this.merges * 1_000).toISOString();
+  }
+
+  /** Whether the last merge has ended. One whose leads are deleted meanwhile ends as well, once nothing is under way. */
+  isIdle(): boolean {
+    const hasEnded =
+      this.#underWay === null ||
+      this.#underWay.is() ||
+      this.partitions.every(({ queue }) => queue.every(({ type }) => !mergeCommands.has(type)));
+    if (hasEnded) this.#underWay = null;
+    return hasEnded;
+  }
+
+  /** Divisions whose events are not all sent. */
+  private divisions(): number {
+    return this.partitions.reduce(
+      (sum, { queue }) =>
+        sum + queue.filter(({ type }) => type === 'DivideLead' || type === 'SendDivided').length,
+      0,
+    );
+  }
+
+  linkOf(leadId: string): string {
+    return this.partitionOf(leadId).state.redirects.get(leadId)?.lead_id ?? leadId;
+  }
+
+  /** The lead to which the events of an alias come. */
+  destinationOf(leadId: string): string {
+    let lead = leadId;
+    for (let hops = 0; hops < 20 && this.linkOf(lead) !== lead; hops += 1) lead = this.linkOf(lead);
+    return lead;
+  }
+
+  /** Two records of a lead at a time, of those before its division. */
+  private dividedPageOf(division: records.SendDivided): DividedPage {
+    const { lead_id, alias_lead_id, deletion_id, from } = division;
+    const { log } = this.partitionOf(lead_id);
+    const isEnd = (event: IntakeEvent) => event.type === 'LeadDeleted' && event.payload.lead_id === lead_id;
+    const end = log.findIndex(
+      (event) => isEnd(event) && (event.payload as { deletion_id?: string }).deletion_id === deletion_id,
+    );
+    const begin = log.slice(0, end).findLastIndex(isEnd);
+    const recorded = log
+      .map((event, offset) => ({ event, offset }))
+      .slice(begin + 1, end)
+      .flatMap(({ event, offset }) =>
+        event.type === 'EventsIngested' && event.payload.lead_id === lead_id && offset >= from
+          ? [{ payload: event.payload, offset }]
+          : [],
+      );
+    const leaves = ({ aliases: [named] }: records.EventsIngested) => {
+      let lead = named ? leadIdOf(ouId, named.alias_kind, named.alias) : lead_id;
+      for (let hops = 0; hops < 20 && lead !== alias_lead_id && this.linkOf(lead) !== lead; hops += 1)
+        lead = this.linkOf(lead);
+      return lead === alias_lead_id;
+    };
+    return {
+      records: recorded.slice(0, 2).map(({ payload }) => ({ payload, leaves: leaves(payload) })),
+      next: recorded[2]?.offset ?? null,
+    };
+  }
+
+  /** The last deletion, without the ends of leads that have joined others or were divided. */
+  private deletionOf(leadId: string): string | undefined {
+    const last = this.partitionOf(leadId).log.findLast(
+      (event) =>
+        event.type === 'LeadDeleted' &&
+        event.payload.lead_id === leadId &&
+        event.payload.joined_to === undefined,
+    );
+    return last?.type === 'LeadDeleted' ? last.payload.deletion_id : undefined;
+  }
+
+  private isDivided(leadId: string): boolean {
+    return this.partitionOf(leadId).queue.some(
+      ({ type, payload }) => type === 'SendDivided' && payload.lead_id === leadId,
+    );
+  }
+
   /** A lead's records since its last deletion. */
   recordsOf(leadId: string): IntakeEvent[] {
     const { log } = this.partitionOf(leadId);
@@ -88,16 +211,27 @@ export class Model {
     const foreign = new Map<string, string[]>();
     for (const event of this.recordsOf(leadId))
       if (event.type === 'EventsIngested') addForeign(foreign, event.payload);
-    const last = this.partitionOf(leadId).log.findLast(
-      (event) => event.type === 'LeadDeleted' && event.payload.lead_id === leadId,
+    return { ou_id: this.ouOf(leadId), deletion_id: this.deletionOf(leadId) ?? null, foreign };
+  }
+
+  private ouOf(leadId: string): string | null {
+    const exists =
+      this.recordsOf(leadId).length > 0 ||
+      this.partitionOf(leadId).state.claims.has(leadId) ||
+      this.isDivided(leadId);
+    return exists ? ouId : null;
+  }
+
+  private keptSince(commands: readonly IntakeCommand[]): Set<string> {
+    const isKept = ({ lead_id, id }: { lead_id: string; id: string }) =>
+      this.recordsOf(lead_id).some(
+        (event) => event.type === 'EventsIngested' && event.payload.events.some((one) => one.id === id),
+      );
+    return new Set(
+      possiblePasts(commands)
+        .filter(isKept)
+        .map(({ lead_id, id }) => eventKey(lead_id, id)),
     );
-    return {
-      ou_id:
-        this.recordsOf(leadId)[0]?.payload.ou_id ??
-        (this.partitionOf(leadId).state.claims.has(leadId) ? ouId : null),
-      deletion_id: last?.type === 'LeadDeleted' ? last.payload.deletion_id : null,
-      foreign,
-    };
   }
 
   private visitorsIn(commands: readonly IntakeCommand[]): Set<string> {
@@ -130,11 +264,18 @@ export class Model {
     );
     const decision = decideIntake(
       commands,
-      { ...lookedUp(partition.state, commands), visitors: this.visitorsIn(commands) },
+      {
+        ...lookedUp(partition.state, commands),
+        visitors: this.visitorsIn(commands),
+        keptSince: this.keptSince(commands),
+        leads: present(possibleLeads(commands), (lead) => this.ouOf(lead) ?? undefined),
+        deletions: present(possibleReturns(commands), (lead) => this.deletionOf(lead)),
+      },
       new Map(repeats.map((key) => [key, null])),
       storedLeads,
       this.aliasShare,
       new Map(possibleJoins(commands).map((join) => [historyKey(join), this.pageOf(join)])),
+      new Map(possibleDivisions(commands).map((one) => [dividedKey(one), this.dividedPageOf(one)])),
     );
     for (const { to, reply } of decision.replies) {
       if (to.type !== 'DeleteLead') throw new Error('only deletions are answered');
@@ -194,6 +335,22 @@ export class Model {
   }
 }
 
+const mergeCommands: ReadonlySet<string> = new Set([
+  ...['MergeLead', 'UnmergeLead', 'LinkAlias', 'JoinLead', 'DivideLead', 'SendDivided'],
+]);
+
+function present<Value>(
+  keys: readonly string[],
+  valueOf: (key: string) => Value | undefined,
+): Map<string, Value> {
+  return new Map(
+    keys.flatMap((key) => {
+      const value = valueOf(key);
+      return value === undefined ? [] : [[key, value] as const];
+    }),
+  );
+}
+
 /** Whether the next end of a lead after a place in the log is that it has joined another. */
 function hasJoined(log: readonly IntakeEvent[], leadId: string, offset: number): boolean {
   const end = log.find(
@@ -203,10 +360,7 @@ function hasJoined(log: readonly IntakeEvent[], leadId: string, offset: number):
 }
 
 /** The part of a state that a partition looks up: the laws must hold with this part alone. */
-export function lookedUp(
-  state: AliasState,
-  commands: readonly IntakeCommand[],
-): Omit<LookedUpAliases, 'visitors'> {
+export function lookedUp(state: AliasState, commands: readonly IntakeCommand[]): LookedUpLinks {
   const redirects = new Map(
     possibleRedirects(commands).flatMap((id) => {
       const redirect = state.redirects.get(id);
