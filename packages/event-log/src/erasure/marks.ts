@@ -16,6 +16,8 @@ type Subject = Pick<declarations.NotificationsForgotten, 'channel_id' | 'lead_id
 export class ErasureMarks {
   /** By key: the offset of the last deletion of it. */
   readonly #deleted = new Map<string, bigint>();
+  /** By lead: the offset of the last time at which its events became those of another lead. Its links count on. */
+  readonly #joined = new Map<string, bigint>();
   /** The ends of leads that are divided: until their events have been sent again, a rebuild needs those of before. */
   readonly #divided = new Map<string, bigint>();
   /** By key and topic: records that earlier records of that topic caused are forgotten. */
@@ -28,8 +30,7 @@ export class ErasureMarks {
     const type = headerText(record.headers, 'type');
     if (type === undefined || record.key === null) return;
     const key = record.key.toString();
-    if (type === declarations.leadDeleted.type && isDivision(record, key))
-      this.#divided.set(key, record.offset);
+    if (type === declarations.leadDeleted.type) this.#takeEnd(key, record);
     else if (type === declarations.leadDivided.type) this.#endDivision(key);
     else if (deletingTypes.has(type)) this.#deleted.set(key, record.offset);
     else if (forgettingTypes.has(type)) {
@@ -45,20 +46,31 @@ export class ErasureMarks {
     }
   }
 
-  /** All events of the lead are on the log once more: those of before are not needed any longer. */
-  #endDivision(key: string): void {
-    const end = this.#divided.get(key) ?? -1n;
-    if (end > (this.#deleted.get(key) ?? -1n)) this.#deleted.set(key, end);
+  #takeEnd(leadId: string, record: RawRecord): void {
+    const { joined_to: joinedTo }: { joined_to?: string } = payloadOf(record) ?? {};
+    const ends = joinedTo === undefined ? this.#deleted : joinedTo === leadId ? this.#divided : this.#joined;
+    ends.set(leadId, record.offset);
+  }
+
+  /** All events of the lead are on the log once more: those of before its end are not needed any longer. */
+  #endDivision(leadId: string): void {
+    const end = this.#divided.get(leadId);
+    if (end !== undefined) this.#joined.set(leadId, end);
   }
 
   /** Whether nothing is deleted. */
   areNone(): boolean {
-    return this.#deleted.size + this.#forgotten.size + this.#untold.size === 0;
+    return this.#deleted.size + this.#joined.size + this.#forgotten.size + this.#untold.size === 0;
   }
 
   /** Whether what a record is keyed by was deleted after it. */
   isDeleted(key: string, offset: bigint): boolean {
     return offset < (this.#deleted.get(key) ?? -1n);
+  }
+
+  /** Whether the events of a lead at an offset are on the log once more, as those of the lead to which they belong. */
+  isJoined(leadId: string, offset: bigint): boolean {
+    return offset < (this.#joined.get(leadId) ?? -1n);
   }
 
   /** Whether what a record with this cause is keyed by was deleted after the cause. */
@@ -70,12 +82,6 @@ export class ErasureMarks {
   isUntold(subject: Subject, { topic, offset }: CausingRecord): boolean {
     return offset < (this.#untold.get(subjectName(subject, topic)) ?? -1);
   }
-}
-
-/** Whether a lead ends because its events are sent again: it is said to have joined itself. */
-function isDivision(record: RawRecord, leadId: string): boolean {
-  const payload: { joined_to?: string } | null = payloadOf(record);
-  return payload?.joined_to === leadId;
 }
 
 function noteLatest(offsets: Map<string, number>, name: string, offset: number): void {

@@ -23,6 +23,7 @@ export type ErasedTopic = (typeof unitTopics)[number];
  */
 const kept: ReadonlySet<string> = new Set([
   declarations.leadDeleted.type,
+  declarations.leadDivided.type,
   declarations.eventsRemembered.type,
   declarations.repeatsDropped.type,
   declarations.aliasesRefused.type,

@@ -68,7 +68,7 @@ export class PartitionRewriting {
     if (this.#isOfEndedUnit(record)) return this.#erasedRecord(record);
     const key = record.key.toString();
     if (this.#erasedTypes.has(type))
-      return this.#isGone(key, record) ? this.#withoutContent(type, record) : null;
+      return this.#isGone(key, type, record) ? this.#withoutContent(type, record) : null;
     if (type === declarations.notificationRequested.type) return this.#requestOf(record);
     if (type === declarations.notificationAttempted.type) return this.#attemptOf(record);
     return null;
@@ -82,8 +82,9 @@ export class PartitionRewriting {
     return payload?.ou_id !== undefined && this.options.endedUnits.has(payload.ou_id);
   }
 
-  #isGone(key: string, record: RawRecord): boolean {
+  #isGone(key: string, type: string, record: RawRecord): boolean {
     const { topic, marks } = this.options;
+    if (type === declarations.eventsIngested.type && marks.isJoined(key, record.offset)) return true;
     if (topic !== 'notification.events') return marks.isDeleted(key, record.offset);
     const { source } = (payloadOf(record) ?? {}) as { source?: { topic: string; offset: number } };
     return source !== undefined && marks.isForgotten(key, source);

@@ -49,7 +49,7 @@ const typesOf = (log: ReturnType<typeof rewritten>) => log.map(({ headers }) => 
 /** A new type that is keyed by a lead is erased unless it is among those that stay. */
 test('these types are erased with their lead, deal or account', () => {
   expect(Object.fromEntries(erasedTopics.map((topic) => [topic, [...erasedTypes(topic)].sort()]))).toEqual({
-    'ingest.events': ['AliasClaimed', 'AliasLinked', 'EventsIngested'],
+    'ingest.events': ['AliasClaimed', 'AliasLinked', 'AliasUnlinked', 'EventsIngested', 'LeadConflicted'],
     'scoring.events': [
       'DealLeadRemoved',
       'DealScored',
@@ -153,6 +153,34 @@ test('of notifications, what was caused before the deletion is erased, by the to
   expect(answered).toBeDefined();
   expect(after[4]?.value).toEqual(encode(declarations.notificationAttempted, withoutAnswer));
   expect(after[5]).toEqual(log[5]);
+});
+
+test('of a lead that has joined another its events are erased, and its links stay until it is deleted', () => {
+  const log = [
+    record(declarations.eventsIngested, 'ada', 0, { events: [] }),
+    record(declarations.aliasClaimed, 'ada', 1),
+    record(declarations.aliasLinked, 'ada', 2),
+    record(declarations.leadDeleted, 'ada', 3, { joined_to: 'bea' }),
+  ];
+  expect(typesOf(rewritten('ingest.events', log))).toEqual([
+    'RecordErased',
+    'AliasClaimed',
+    'AliasLinked',
+    'LeadDeleted',
+  ]);
+  const deleted = [...log, record(declarations.leadDeleted, 'ada', 4)];
+  expect(typesOf(rewritten('ingest.events', deleted)).slice(0, 3)).toEqual(Array(3).fill('RecordErased'));
+});
+
+test('of a lead that is divided its events of before are erased once all have been sent again', () => {
+  const log = [
+    record(declarations.eventsIngested, 'ada', 0, { events: [] }),
+    record(declarations.leadDeleted, 'ada', 1, { joined_to: 'ada' }),
+    record(declarations.eventsIngested, 'ada', 2, { events: [] }),
+  ];
+  expect(rewritten('ingest.events', log)).toEqual(log);
+  const [before, , after] = rewritten('ingest.events', [...log, record(declarations.leadDivided, 'ada', 3)]);
+  expect([String(before?.headers?.type), after]).toEqual(['RecordErased', log[2]]);
 });
 
 test('what was notified of a lead that has joined another stays', () => {
