@@ -248,7 +248,7 @@ test('while share and notification are rebuilt, a link and a simulation answer a
   const before = await Promise.all(reads.map((ask) => ask()));
   expect(before).toMatchObject([
     { status: 200 },
-    { status: 200, body: { leads_examined: 3, truncated: false } },
+    { status: 200, body: { leads_examined: 5, truncated: false } },
   ]);
   const over = new AbortController();
   const watching = reads.map(async (ask, index) => {
