@@ -49,9 +49,15 @@ const files = globSync(join(root, '{packages,services}/*/src/**/*.ts')).filter((
 const patterns = files.map(patternsIn);
 const literal = patterns.flatMap((found) => found.literal);
 
+/**
+ * The run of one character at the end of a text, as `(?<!x)x+$`: no match begins within a run, so each run is walked through once. recheck does
+ * not know look-behinds, searches for slow texts by chance instead, and at times takes one for slow that is not.
+ */
+const runAtEnd = /\(\?<!(?<one>\\?[^\\])\)\k<one>\+\$/;
+
 /** `safe`, or the complexity of the worst text; `unknown` counts as unsafe. */
 function verdictOn(source: string, flags: string): string {
-  const diagnostics = checkSync(source, flags, { timeout: 60_000 });
+  const diagnostics = checkSync(source.replace(runAtEnd, '$<one>$$'), flags, { timeout: 60_000 });
   return diagnostics.status === 'vulnerable' ? diagnostics.complexity.summary : diagnostics.status;
 }
 
