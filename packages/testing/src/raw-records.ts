@@ -77,7 +77,8 @@ function leastOf(schema: JsonSchema, id: string, definitions: Definitions): unkn
     return leastOf(definitions[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)] ?? {}, id, definitions);
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0] as unknown;
-  const [choice] = (schema.anyOf ?? schema.oneOf ?? []) as JsonSchema[];
+  // A reference with a description is a list of one that all hold.
+  const [choice] = (schema.anyOf ?? schema.oneOf ?? schema.allOf ?? []) as JsonSchema[];
   if (choice) return leastOf(choice, id, definitions);
   switch (Array.isArray(schema.type) ? (schema.type[0] as unknown) : schema.type) {
     case 'object': {
