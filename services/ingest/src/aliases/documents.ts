@@ -67,14 +67,7 @@ export function redirectDocument(
   { ou_id, alias, alias_lead_id, lead_id, linked_at }: records.AliasLinked,
   at: { partition: number; offset: number },
 ): RedirectDocument {
-  return {
-    _id: uuidToBinary(alias_lead_id),
-    ou: uuidToBinary(ou_id),
-    lead_id,
-    ...alias,
-    linked_at,
-    ...at,
-  };
+  return { _id: uuidToBinary(alias_lead_id), ou: uuidToBinary(ou_id), lead_id, ...alias, linked_at, ...at };
 }
 
 /** The redirected lead and its redirect. */

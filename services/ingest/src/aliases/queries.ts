@@ -2,8 +2,8 @@
 import { leadIdOf, normaliseAlias, routeDeclarations, routes } from '@lead-scoring/contracts';
 import { binaryToUuid, uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
-import { hasEvents } from '../events/leads-of-alias.js';
-import { leadNow, ownAliasOf } from '../merges/reads.js';
+import { hasEvents, leadNow } from '../events/leads-of-alias.js';
+import { ownAliasOf } from '../merges/reads.js';
 import { redirects, type RedirectDocument } from './documents.js';
 
 type LeadAlias = routeDeclarations.LeadAlias;

@@ -85,7 +85,7 @@ async function leadsOfAlias(
     spellings.add(normalised.alias);
     leads.add(leadIdOf(ouId, kind, normalised.alias));
   }
-  await followRedirects(readModel, leads);
+  for (const lead of (await redirectsFrom(readModel, ouId, leads)).values()) leads.add(lead);
   const populated = await withClassifiedErrors(() =>
     Promise.all(
       [...leads].map(async (lead) => {
@@ -99,36 +99,46 @@ async function leadsOfAlias(
   return { leads: populated.flat(), spellings: [...spellings] };
 }
 
-async function followRedirects(readModel: ReadModel, leads: Set<string>): Promise<void> {
-  let next = [...leads];
-  while (next.length > 0) {
-    const found = await findByIds(readModel.collection(redirects), next.map(uuidToBinary));
-    next = found.map(({ lead_id }) => lead_id).filter((lead) => !leads.has(lead));
-    for (const lead of next) leads.add(lead);
+/** The redirects on the way from leads of an OU to those that get their events now, by redirected lead. */
+export async function redirectsFrom(
+  readModel: ReadModel,
+  ouId: string,
+  leadIds: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  let asked = [...new Set(leadIds)];
+  for (let hop = 0; hop < maximumHops && asked.length > 0; hop += 1) {
+    const targets = new Set<string>();
+    for (const { _id, ou, lead_id } of await findByIds(
+      readModel.collection(redirects),
+      asked.map(uuidToBinary),
+    )) {
+      const from = binaryToUuid(_id);
+      // A lead that is redirected to itself keeps its events.
+      if (from === lead_id || binaryToUuid(ou) !== ouId) continue;
+      found.set(from, lead_id);
+      targets.add(lead_id);
+    }
+    asked = [...targets].filter((lead) => !found.has(lead));
+  }
+  return found;
+}
+
+/** The leads that an event of a lead passes, from the lead itself to the one that gets it. */
+export function* wayOf(leadId: string, redirectTo: ReadonlyMap<string, string>): Generator<string, void> {
+  let lead: string | undefined = leadId;
+  for (let hop = 0; hop <= maximumHops && lead !== undefined; hop += 1) {
+    yield lead;
+    lead = redirectTo.get(lead);
   }
 }
 
-/** Those of these leads whose redirects lead to a lead, itself included. */
-export async function leadsThatLeadTo(
-  readModel: ReadModel,
-  leadIds: ReadonlySet<string>,
-  leadId: string,
-): Promise<Set<string>> {
-  const found = new Set<string>();
-  /** By the lead at which their redirects have arrived so far. */
-  let under = new Map<string, string[]>([...leadIds].map((one) => [one, [one]]));
-  for (let hop = 0; hop <= maximumHops && under.size > 0; hop += 1) {
-    for (const one of under.get(leadId) ?? []) found.add(one);
-    under.delete(leadId);
-    const next = new Map<string, string[]>();
-    for (const { _id, lead_id } of await findByIds(
-      readModel.collection(redirects),
-      [...under.keys()].map(uuidToBinary),
-    )) {
-      const from = binaryToUuid(_id);
-      if (from !== lead_id) next.set(lead_id, [...(next.get(lead_id) ?? []), ...(under.get(from) ?? [])]);
-    }
-    under = next;
-  }
-  return found;
+/** The lead that gets the events of a lead. */
+export function endOfWay(leadId: string, redirectTo: ReadonlyMap<string, string>): string {
+  return [...wayOf(leadId, redirectTo)].at(-1) ?? leadId;
+}
+
+/** The lead to which the events of a lead come: itself, or the one that it has joined. */
+export async function leadNow(readModel: ReadModel, ouId: string, leadId: string): Promise<string> {
+  return endOfWay(leadId, await redirectsFrom(readModel, ouId, [leadId]));
 }

@@ -26,7 +26,7 @@ import {
   recordIdsFrom,
   recordIdsOf,
 } from '../events/keys.js';
-import { leadsThatLeadTo } from '../events/leads-of-alias.js';
+import { redirectsFrom, wayOf } from '../events/leads-of-alias.js';
 import { dividedRecords, leadEnds } from '../merges/documents.js';
 import { readBodies } from '../repeats/bodies.js';
 import { addForeign } from './deletions-model.js';
@@ -174,10 +174,11 @@ export class StoredLeads {
   async #dividedPageOf({ ou_id, lead_id, alias_lead_id, from }: records.SendDivided): Promise<DividedPage> {
     const place = { collection: this.#divided, leadId: lead_id, from };
     const { page } = await this.#recordsOf(place, await readDeletedTypes(this.readModel, ou_id));
-    const named = new Set(page.records.map(namedLeadOf));
-    const leaving = await leadsThatLeadTo(this.readModel, named, alias_lead_id);
+    const redirectTo = await redirectsFrom(this.readModel, ou_id, page.records.map(namedLeadOf));
+    const leaves = (payload: records.EventsIngested) =>
+      [...wayOf(namedLeadOf(payload), redirectTo)].includes(alias_lead_id);
     return {
-      records: page.records.map((payload) => ({ payload, leaves: leaving.has(namedLeadOf(payload)) })),
+      records: page.records.map((payload) => ({ payload, leaves: leaves(payload) })),
       next: page.next,
     };
   }

@@ -100,7 +100,7 @@ class ImportStep {
     private readonly options: LeadImportOptions,
   ) {
     this.#store = new LeadFileStore(scope.readModel, options.now);
-    this.#lookUps = new RowLookUps(scope.readModel);
+    this.#lookUps = new RowLookUps(scope.readModel, job.ou_id);
   }
 
   async take(signal: AbortSignal): Promise<JobStep> {

@@ -4,12 +4,19 @@ import type { Job, JobKind, JobStep, Rejection } from '@lead-scoring/capability'
 import { isAnonymous, jobIdOf, records, type Alias } from '@lead-scoring/contracts';
 import { outgoing, pause, type OutgoingRecord } from '@lead-scoring/event-log';
 import { findByIds, uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
-import { readDeletedTypes } from '../event-deletions/documents.js';
 import { recordIdsOf } from '../events/keys.js';
-import { hasEvents, redirectOf } from '../events/leads-of-alias.js';
+import { hasEvents, leadNow, redirectOf } from '../events/leads-of-alias.js';
 import { redirects } from '../aliases/documents.js';
 import { dividedRecords, leadEnds } from './documents.js';
-import { eventsOf, leadNow, ownAliasOf } from './reads.js';
+import {
+  leadsToMerge,
+  rejection,
+  targetOf,
+  unknownLead,
+  type Mergeable,
+  type MergeableLead,
+} from './mergeable.js';
+import { eventsOf } from './reads.js';
 
 type Work = records.LeadMergeWork;
 type MergeJob = Job<Work>;
@@ -36,72 +43,44 @@ export const leadMerge: JobKind<typeof records.startLeadMerge, Work> = {
 
 type Begun = Rejection | { work: Work; total: number };
 
-async function beginMerge(
-  { ou_id, target_id: asked, source_ids, alias }: records.StartLeadMerge,
-  readModel: ReadModel,
-): Promise<Begun> {
-  // A merge names the lead that stays by its own id; an alias may be linked by any id of the lead.
-  const target_id = alias ? await leadNow(readModel, ou_id, asked) : asked;
-  const target = await personOf(readModel, ou_id, target_id);
-  if ('outcome' in target) return target;
-  if (isAnonymous(target.alias))
-    return rejection(
-      'merge_not_possible',
-      `The lead ${target_id} is an anonymous visitor. Choose a lead that has a known alias, such as an e-mail address.`,
-    );
-  const sources: Work['sources'][number][] = [];
-  for (const lead_id of new Set(source_ids)) {
-    if (lead_id === target_id) return rejection('merge_not_possible', alias ? ownAlias : itself);
-    const source = alias
-      ? await aliasToLink(readModel, { ou_id, target_id }, { lead_id, alias })
-      : await personOf(readModel, ou_id, lead_id);
-    if ('outcome' in source) return source;
-    sources.push({ lead_id, alias: source.alias });
-  }
-  const work: Work = { kind: 'lead-merge', change: 'merge', target_id, sources, ended: null };
+async function beginMerge(start: records.StartLeadMerge, readModel: ReadModel): Promise<Begun> {
+  const { ou_id, alias } = start;
+  const merged = alias
+    ? await aliasToLink(start, alias, readModel)
+    : await leadsToMerge(readModel, ou_id, start);
+  if ('outcome' in merged) return merged;
+  const { target, sources } = merged;
+  const work: Work = {
+    ...{ kind: 'lead-merge', change: 'merge', target_id: target.lead_id, sources: [...sources] },
+    ended: null,
+  };
   return { work, total: sources.length };
 }
 
-const itself = 'A lead cannot be merged into itself. Leave the target out of source_ids.';
-const ownAlias = 'The lead has its id from this alias: it is linked to no lead.';
-
-/** An alias that may be linked: it has no lead of its own, or only that of a visitor. */
+/** An alias may be linked that has no lead of its own, or only that of a visitor; by any id of the lead that gets it. */
 async function aliasToLink(
+  { ou_id, target_id, source_ids: [lead_id = ''] }: records.StartLeadMerge,
+  alias: Alias,
   readModel: ReadModel,
-  { ou_id, target_id }: Pick<records.StartLeadMerge, 'ou_id' | 'target_id'>,
-  { lead_id, alias }: { readonly lead_id: string; readonly alias: Alias },
-): Promise<Rejection | { alias: Alias }> {
+): Promise<Rejection | Mergeable> {
+  const target = await targetOf(readModel, ou_id, await leadNow(readModel, ou_id, target_id));
+  if ('outcome' in target) return target;
+  if (lead_id === target.lead_id)
+    return rejection('merge_not_possible', 'The lead has its id from this alias: it is linked to no lead.');
   const now = await leadNow(readModel, ou_id, lead_id);
-  if (now !== lead_id && now !== target_id)
+  if (now !== lead_id && now !== target.lead_id)
     return rejection('lead_merged', `The alias belongs to the lead ${now}. Take it from that lead first.`);
   if (now === lead_id && !isAnonymous(alias) && (await hasEvents(readModel, ou_id, lead_id)))
     return rejection(
       'merge_not_possible',
       `The alias has a lead of its own, ${lead_id}. POST /leads/merge makes one lead of both.`,
     );
-  return { alias };
-}
-
-/** A lead that may be merged, with the alias from which it has its id. */
-async function personOf(
-  readModel: ReadModel,
-  ouId: string,
-  leadId: string,
-): Promise<Rejection | { alias: Alias }> {
-  const now = await leadNow(readModel, ouId, leadId);
-  if (now !== leadId)
-    return rejection('lead_merged', `The lead ${leadId} has joined the lead ${now}. Use that id.`);
-  const alias = await ownAliasOf(readModel, ouId, leadId);
-  return alias ? { alias } : unknown(leadId);
+  return { target, sources: [{ lead_id, alias }] };
 }
 
 /** Whether an id is that of a lead, or of one that has joined another. */
 async function isKnown(readModel: ReadModel, ouId: string, leadId: string): Promise<boolean> {
   return hasEvents(readModel, ouId, await leadNow(readModel, ouId, leadId));
-}
-
-function unknown(leadId: string): Rejection {
-  return rejection('lead_not_found', `No lead of this organizational unit has the id ${leadId}.`);
 }
 
 async function beginUnmerge(
@@ -111,7 +90,7 @@ async function beginUnmerge(
   const [lead_id = ''] = source_ids;
   const target = await leadNow(readModel, ou_id, target_id);
   for (const asked of alias ? [target] : [target, lead_id])
-    if (!(await isKnown(readModel, ou_id, asked))) return unknown(asked);
+    if (!(await isKnown(readModel, ou_id, asked))) return unknownLead(asked);
   const link = await withClassifiedErrors(() =>
     readModel.collection(redirects).findOne({ _id: uuidToBinary(lead_id), ou: uuidToBinary(ou_id) }),
   );
@@ -133,10 +112,6 @@ async function beginUnmerge(
   return { work, total: 1 };
 }
 
-function rejection(code: Rejection['code'], message: string): Rejection {
-  return { outcome: 'rejected', code, message };
-}
-
 /** The cursor of a step that waits for a lead. */
 const waiting = 'wait ';
 
@@ -145,7 +120,7 @@ async function takeStep(job: MergeJob, readModel: ReadModel, signal: AbortSignal
   const index = Number((cursor ?? '0').replace(waiting, ''));
   const source = work.sources[index];
   if (!source) throw new Error('a merge has gone beyond its last lead');
-  if (cursor?.startsWith(waiting) !== true) return ask(job, source.lead_id, { readModel, index });
+  if (cursor?.startsWith(waiting) !== true) return ask(job, source, { readModel, index });
   const until = Date.now() + patienceMs;
   while (Date.now() < until) {
     await pause(lookEveryMs, signal);
@@ -167,31 +142,26 @@ async function takeStep(job: MergeJob, readModel: ReadModel, signal: AbortSignal
 
 async function ask(
   job: MergeJob,
-  leadId: string,
+  source: MergeableLead,
   { readModel, index }: { readonly readModel: ReadModel; readonly index: number },
 ): Promise<JobStep> {
-  const { ou_id, work } = job;
-  const isMerge = work.change === 'merge';
-  const deleted = await readDeletedTypes(readModel, ou_id);
-  const events_moved = isMerge ? await eventsOf(readModel, { ouId: ou_id, leadId }, deleted) : 0;
+  const isMerge = job.work.change === 'merge';
   return {
     outcome: 'advanced',
     cursor: `${waiting}${String(index)}`,
     done: 0,
-    found: { events_moved },
-    commands: [isMerge ? mergeCommand(job, index) : unmergeCommand(job, leadId)],
+    found: { events_moved: isMerge ? await eventsOf(readModel, job.ou_id, source.lead_id) : 0 },
+    commands: [isMerge ? mergeCommand(job, source) : unmergeCommand(job, source.lead_id)],
   };
 }
 
-function mergeCommand({ ou_id, work, started_at, actor }: MergeJob, index: number): OutgoingRecord {
-  const source = work.sources[index];
-  if (!source) throw new Error('a merge has gone beyond its last lead');
-  const payload: records.MergeLead = {
-    ...{ ou_id, lead_id: work.target_id, alias: source.alias, alias_lead_id: source.lead_id },
-    merged_at: started_at,
-    actor,
-  };
-  return outgoing(records.mergeLead, { key: work.target_id, payload });
+function mergeCommand(
+  { ou_id, work, started_at, actor }: MergeJob,
+  { lead_id: alias_lead_id, alias }: MergeableLead,
+): OutgoingRecord {
+  const lead_id = work.target_id;
+  const payload: records.MergeLead = { ou_id, lead_id, alias, alias_lead_id, merged_at: started_at, actor };
+  return outgoing(records.mergeLead, { key: lead_id, payload });
 }
 
 function unmergeCommand({ ou_id, started_at, actor }: MergeJob, leadId: string): OutgoingRecord {

@@ -1,23 +1,22 @@
 // What a merge of leads would join, and the leads that events have named together.
 import {
-  isAnonymous,
   leadFieldNames,
   routeDeclarations,
   routes,
   withLeadFields,
   type Alias,
   type LeadFields,
-  type ProblemCode,
 } from '@lead-scoring/contracts';
 import { keysWithin, uuidBytes, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, problem, type BoundQuery, type QueryResult } from '@lead-scoring/service';
 import pLimit from 'p-limit';
 import { countAliases } from '../aliases/queries.js';
 import { readDeletedTypes } from '../event-deletions/documents.js';
-import { hasEvents } from '../events/leads-of-alias.js';
+import { endOfWay, hasEvents, redirectsFrom } from '../events/leads-of-alias.js';
 import { leadsInConflict } from './conflicts.js';
 import { leadConflicts } from './documents.js';
-import { leadNow, ownAliasOf, recordsOf } from './reads.js';
+import { leadsToMerge } from './mergeable.js';
+import { recordsOf } from './reads.js';
 
 type Preview = QueryResult<typeof routes.previewLeadMerge>;
 type Conflict = QueryResult<typeof routes.listLeadConflicts>['data'][number];
@@ -30,23 +29,15 @@ const lookUp = pLimit(16);
 export function mergeQueries(readModel: ReadModel): BoundQuery[] {
   return [
     bindQuery(routes.previewLeadMerge, async ({ body, context: { ouId } }) => {
-      const [target, ...sources] = [body.target_id, ...new Set(body.source_ids)].map((leadId) =>
-        leadId.toLowerCase(),
-      );
-      if (target === undefined || sources.includes(target))
-        throw problem(
-          'merge_not_possible',
-          'A lead cannot be merged into itself. Leave the target out of source_ids.',
-        );
-      const found: PreviewedLead[] = [];
-      for (const leadId of [target, ...sources]) found.push(await leadOf(readModel, ouId, leadId));
-      const [first] = found;
-      if (first && isAnonymous(first.own))
-        throw problem(
-          'merge_not_possible',
-          `The lead ${target} is an anonymous visitor. Merge it into a lead that has a known alias, such as an e-mail address.`,
-        );
-      return previewOf(found);
+      const merged = await leadsToMerge(readModel, ouId, {
+        target_id: body.target_id.toLowerCase(),
+        source_ids: body.source_ids.map((leadId) => leadId.toLowerCase()),
+      });
+      if ('outcome' in merged) throw problem(merged.code, merged.message);
+      const leads: PreviewedLead[] = [];
+      for (const { lead_id } of [merged.target, ...merged.sources])
+        leads.push(await previewedLead(readModel, ouId, lead_id));
+      return previewOf(leads);
     }),
     bindQuery(routes.listLeadConflicts, async ({ query: { page, limit }, context: { ouId } }) => {
       const conflicts = await conflictsOf(readModel, ouId);
@@ -58,7 +49,6 @@ export function mergeQueries(readModel: ReadModel): BoundQuery[] {
 
 interface PreviewedLead {
   readonly lead_id: string;
-  readonly own: Alias;
   readonly events: number;
   readonly aliases: number;
   /** Aliases that its events have named, by `alias_kind:alias`. */
@@ -66,13 +56,7 @@ interface PreviewedLead {
   readonly fields: LeadFields;
 }
 
-async function leadOf(readModel: ReadModel, ouId: string, leadId: string): Promise<PreviewedLead> {
-  const refuse = (code: ProblemCode, message: string) => problem(code, message);
-  const now = await leadNow(readModel, ouId, leadId);
-  if (now !== leadId)
-    throw refuse('lead_merged', `The lead ${leadId} has joined the lead ${now}. Use that id.`);
-  const own = await ownAliasOf(readModel, ouId, leadId);
-  if (!own) throw refuse('lead_not_found', `No lead of this organizational unit has the id ${leadId}.`);
+async function previewedLead(readModel: ReadModel, ouId: string, leadId: string): Promise<PreviewedLead> {
   const deleted = await readDeletedTypes(readModel, ouId);
   const named = new Map<string, Alias>();
   let events = 0;
@@ -86,7 +70,6 @@ async function leadOf(readModel: ReadModel, ouId: string, leadId: string): Promi
   }
   return {
     lead_id: leadId,
-    own,
     events,
     aliases: await countAliases(readModel, ouId, leadId),
     named,
@@ -146,12 +129,15 @@ async function conflictsOf(readModel: ReadModel, ouId: string): Promise<Conflict
       .limit(maximumListedConflicts)
       .toArray(),
   );
+  const found = stored.map(({ _id, named_at }) => ({ ...leadsInConflict(_id), named_at }));
+  const redirectTo = await redirectsFrom(
+    readModel,
+    ouId,
+    found.flatMap(({ alias_lead_id, lead_id }) => [alias_lead_id, lead_id]),
+  );
   const pairs = new Map<string, Conflict>();
-  await lookUp.map(stored, async ({ _id, named_at }) => {
-    const { alias_lead_id, lead_id } = leadsInConflict(_id);
-    const [source = '', target = ''] = await Promise.all(
-      [alias_lead_id, lead_id].map((one) => leadNow(readModel, ouId, one)),
-    );
+  await lookUp.map(found, async ({ alias_lead_id, lead_id, named_at }) => {
+    const [source, target] = [endOfWay(alias_lead_id, redirectTo), endOfWay(lead_id, redirectTo)];
     if (source === target) return;
     const exist = await Promise.all([source, target].map((one) => hasEvents(readModel, ouId, one)));
     const key = [source, target].sort().join(' ');

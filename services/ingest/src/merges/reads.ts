@@ -1,22 +1,10 @@
-// What merges need to know of leads: their links, whether they have events, and the aliases from which they have their ids.
+// What merges need to know of leads: their records, and the aliases from which they have their ids.
 import { leadIdOf, type Alias, type records } from '@lead-scoring/contracts';
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
-import type { DeletedTypes } from '../event-deletions/deleted-types-model.js';
+import { readDeletedTypes } from '../event-deletions/documents.js';
 import { eventRecords, payloadOf } from '../events/documents.js';
 import { readRecordOffset, recordIdsOf } from '../events/keys.js';
-import { maximumHops, redirectOf } from '../events/leads-of-alias.js';
 import { aliasOf } from '../events/stored-event.js';
-
-/** The lead to which the events of a lead come: itself, or the one that it has joined. */
-export async function leadNow(readModel: ReadModel, ouId: string, leadId: string): Promise<string> {
-  let lead = leadId;
-  for (let hop = 0; hop < maximumHops; hop += 1) {
-    const next = await redirectOf(readModel, ouId, lead);
-    if (next === null) break;
-    lead = next;
-  }
-  return lead;
-}
 
 /** The alias from which the lead has its id; null where none of its events came under it. */
 export async function ownAliasOf(readModel: ReadModel, ouId: string, leadId: string): Promise<Alias | null> {
@@ -28,13 +16,10 @@ export async function ownAliasOf(readModel: ReadModel, ouId: string, leadId: str
 }
 
 /** The number of a lead's events, without those that were deleted with their type. */
-export async function eventsOf(
-  readModel: ReadModel,
-  lead: { readonly ouId: string; readonly leadId: string },
-  deleted: DeletedTypes,
-): Promise<number> {
+export async function eventsOf(readModel: ReadModel, ouId: string, leadId: string): Promise<number> {
+  const deleted = await readDeletedTypes(readModel, ouId);
   let events = 0;
-  for await (const { payload, ...place } of recordsOf(readModel, lead.ouId, lead.leadId))
+  for await (const { payload, ...place } of recordsOf(readModel, ouId, leadId))
     events += deleted.visibleIn(payload, place).length;
   return events;
 }
