@@ -1,15 +1,15 @@
 // A visitor who says who they are: what came under an anonymous alias becomes part of the lead of the known alias that an event names with it, with
 // its points and reasons, once, although services are killed meanwhile. The cases of docs/identity.md.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { leadIdOf, type routeDeclarations } from '@lead-scoring/contracts';
+import type { routeDeclarations } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { startNotifiedSystem, type NotifiedSystem } from './notified-system.js';
+import { peopleIn, person, visitor, type Alias } from './people.js';
 import { rebuild } from './rebuild.js';
 
 let system: NotifiedSystem;
 let milestone: string;
 
-const weights = { 'Pricing View': 10, 'Form Submit': 25 } as const;
 const threshold = 50;
 
 beforeAll(async () => {
@@ -20,37 +20,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => system.stop(), 60_000);
 
-interface Alias {
-  alias_kind: string;
-  alias: string;
-}
-
-const visitor = (alias: string): Alias => ({ alias_kind: 'anonymous_id', alias });
-const person = (name: string): Alias => ({ alias_kind: 'email', alias: `${name}@example.com` });
-const idOf = ({ alias_kind, alias }: Alias) => leadIdOf(system.ouId, alias_kind, alias);
-
-async function happen(aliases: Alias[], event_type: keyof typeof weights, count = 1): Promise<void> {
-  const body = Array.from({ length: count }, () => ({ aliases, event_type }));
-  const { status } = await system.request('/ingest', { body });
-  expect(status).toBe(202);
-}
-
-/** Waits until the id of the alias answers with a lead of this score. */
-async function scoreOf(alias: Alias, score: number): Promise<routeDeclarations.ScoreExplanation> {
-  return eventually(
-    `${alias.alias} has ${String(score)} points`,
-    async () => {
-      const { status, body } = await system.request<routeDeclarations.ScoreExplanation>(
-        `/lead/${idOf(alias)}/score-explain?range_hours=876000`,
-      );
-      return status === 200 && body.score === score && body;
-    },
-    60_000,
-  );
-}
-
-const leadIdAnswered = async (alias: Alias) =>
-  (await system.request<{ lead_id: string }>(`/score/${idOf(alias)}`)).body.lead_id;
+const { idOf, happen, scoreOf, leadAnswered } = peopleIn(() => system);
 
 const firingsOf = async (alias: Alias) =>
   (
@@ -61,7 +31,7 @@ const firingsOf = async (alias: Alias) =>
 
 test('the page views before the form come along, with points and reasons, and both ids name the person', async () => {
   const [v1, ada] = [visitor('v1'), person('ada')];
-  await happen([v1], 'Pricing View', 3);
+  await happen([v1], 'Pricing View', { count: 3 });
   await scoreOf(v1, 30);
   await happen([v1, ada], 'Form Submit');
   const explained = await scoreOf(ada, 55);
@@ -72,7 +42,7 @@ test('the page views before the form come along, with points and reasons, and bo
     'Pricing View': 30,
     'Form Submit': 25,
   });
-  await eventually('the visitor names the person', async () => (await leadIdAnswered(v1)) === idOf(ada));
+  await eventually('the visitor names the person', async () => (await leadAnswered(v1)) === idOf(ada));
   const { body } = await system.request<{ data: routeDeclarations.StoredEvent[]; total: number }>(
     `/events/${idOf(v1)}`,
   );
@@ -93,12 +63,12 @@ test('the form fires the trigger whose threshold the past has brought near, once
   expect(firings).toMatchObject([{ score: 55, previous_score: 30 }]);
   // This one had crossed the threshold before anybody knew who it was: it does not cross it again.
   const [v2, bea] = [visitor('v2'), person('bea')];
-  await happen([v2], 'Pricing View', 6);
+  await happen([v2], 'Pricing View', { count: 6 });
   await scoreOf(v2, 60);
   await eventually('the visitor is told of', async () => (await firingsOf(v2)).length === 1);
   await happen([bea, v2], 'Form Submit');
   await scoreOf(bea, 85);
-  await happen([person('bell')], 'Pricing View', 5);
+  await happen([person('bell')], 'Pricing View', { count: 5 });
   await scoreOf(person('bell'), 50);
   await eventually(
     'everything before is decided',
@@ -128,7 +98,7 @@ test('a second person on the same device starts afresh', async () => {
 test('a person on two devices has the past of both', async () => {
   const [phone, laptop, dan] = [visitor('phone'), visitor('laptop'), person('dan')];
   await happen([phone], 'Pricing View');
-  await happen([laptop], 'Pricing View', 2);
+  await happen([laptop], 'Pricing View', { count: 2 });
   await scoreOf(laptop, 20);
   await happen([dan, phone], 'Form Submit');
   await scoreOf(dan, 35);
@@ -140,7 +110,7 @@ test('a person on two devices has the past of both', async () => {
 test('joins of long pasts count every event once, although ingest and scoring are killed meanwhile, and a rebuild gives the same', async () => {
   const names = Array.from({ length: 12 }, (_, number) => `long${String(number)}`);
   const events = 450;
-  for (const name of names) await happen([visitor(name)], 'Pricing View', events);
+  for (const name of names) await happen([visitor(name)], 'Pricing View', { count: events });
   for (const name of names) await scoreOf(visitor(name), events * 10);
   for (const [number, name] of names.entries()) {
     await happen([visitor(name), person(name)], 'Form Submit');
@@ -154,7 +124,7 @@ test('joins of long pasts count every event once, although ingest and scoring ar
       expect(body.total).toBe(events + 1);
       await eventually(
         'the visitor names the person',
-        async () => (await leadIdAnswered(visitor(name))) === idOf(person(name)),
+        async () => (await leadAnswered(visitor(name))) === idOf(person(name)),
       );
     }
   };

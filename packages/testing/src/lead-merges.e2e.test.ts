@@ -2,15 +2,14 @@
 // killed meanwhile. The cases of docs/identity.md.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { leadIdOf, type routeDeclarations } from '@lead-scoring/contracts';
+import type { routeDeclarations } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { startNotifiedSystem, type NotifiedSystem } from './notified-system.js';
+import { peopleIn, person, visitor, type Alias } from './people.js';
 import { rebuild } from './rebuild.js';
 
 let system: NotifiedSystem;
 let milestone: string;
-
-const weights = { 'Pricing View': 10, 'Form Submit': 25 } as const;
 
 beforeAll(async () => {
   system = await startNotifiedSystem([0, 1]);
@@ -20,47 +19,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => system.stop(), 60_000);
 
-interface Alias {
-  alias_kind: string;
-  alias: string;
-}
-
-const visitor = (alias: string): Alias => ({ alias_kind: 'anonymous_id', alias });
-const person = (name: string): Alias => ({ alias_kind: 'email', alias: `${name}@example.com` });
-const idOf = ({ alias_kind, alias }: Alias) => leadIdOf(system.ouId, alias_kind, alias);
-
-async function happen(
-  aliases: Alias[],
-  event_type: keyof typeof weights,
-  { count = 1, event_id, company }: { count?: number; event_id?: string; company?: string } = {},
-): Promise<void> {
-  const event = {
-    aliases,
-    event_type,
-    ...(event_id !== undefined && { event_id }),
-    ...(company !== undefined && { metadata: { company } }),
-  };
-  const { status } = await system.request('/ingest', { body: Array.from({ length: count }, () => event) });
-  expect(status).toBe(202);
-}
-
-/** Waits until the id of the alias answers with a lead of this score, all of which is explained. */
-const scoreOf = (alias: Alias, score: number): Promise<routeDeclarations.ScoreExplanation> =>
-  eventually(
-    `${alias.alias} has ${String(score)} points`,
-    async () => {
-      const { status, body } = await system.request<routeDeclarations.ScoreExplanation>(
-        `/lead/${idOf(alias)}/score-explain?range_hours=876000`,
-      );
-      if (status !== 200 || body.score !== score) throw new Error(`${String(status)} ${String(body.score)}`);
-      expect(body.unattributed).toBe(0);
-      return body;
-    },
-    60_000,
-  );
-
-const leadAnswered = async (alias: Alias) =>
-  (await system.request<{ lead_id: string }>(`/score/${idOf(alias)}`)).body.lead_id;
+const { idOf, happen, scoreOf, leadAnswered } = peopleIn(() => system);
 const eventsOf = async (alias: Alias) =>
   (await system.request<{ total: number }>(`/events/${idOf(alias)}?limit=1`)).body.total;
 const aliasesOf = async (alias: Alias) =>
