@@ -89,7 +89,7 @@ class PacedProbes {
  * Sends at a fixed rate, without waiting for answers.
  * @param startedAt when the first is due, by performance.now()
  * @param goesOn whether the one with this number, due so many milliseconds after the first, is sent
- * @returns what was sent, once all of it was sent; a failure is reported to who awaits it
+ * @returns the requests, once all of them are sent; each rejects when its request fails
  */
 export async function sendAtRate(
   perSecond: number,

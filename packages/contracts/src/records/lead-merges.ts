@@ -52,7 +52,7 @@ export const leadMergeWork = z.strictObject({
 });
 export type LeadMergeWork = z.infer<typeof leadMergeWork>;
 
-/** What the job has come to: the events of the leads that have joined so far. */
+/** The number of events that the job has moved to the target so far. */
 export const leadMergeFound = z.strictObject({ events_moved: z.int().min(0) });
 export type LeadMergeFound = z.infer<typeof leadMergeFound>;
 
