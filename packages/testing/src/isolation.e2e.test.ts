@@ -454,11 +454,19 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   endOrgUnit: [missing(({ ouId }) => ({ parameters: { id: ouId } }))],
   listTokens: [nothing],
   createToken: [missing(({ ouId }) => ({ body: { name: 'Into A', role: 'viewer', ou_ids: [ouId] } }))],
+  changeToken: [
+    missing(({ adminTokenId }) => ({ parameters: { id: adminTokenId }, body: { rate_limit: null } })),
+  ],
   revokeToken: [missing(({ adminTokenId }) => ({ parameters: { id: adminTokenId } }))],
   listServiceAccounts: [nothing],
   createServiceAccount: [missing(({ ouId }) => ({ body: { name: 'Into A', ou_ids: [ouId] } }))],
+  changeServiceAccount: [
+    missing(({ clientId }) => ({ parameters: { id: clientId }, body: { rate_limit: null } })),
+  ],
   rotateServiceAccountSecret: [missing(({ clientId }) => ({ parameters: { id: clientId } }))],
   revokeServiceAccount: [missing(({ clientId }) => ({ parameters: { id: clientId } }))],
+  getLimits: [nothing],
+  changeLimits: [nothing],
   listMembers: [nothing],
   addMember: [
     missing(({ ouId }) => ({

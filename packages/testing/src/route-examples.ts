@@ -410,11 +410,21 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   createOrgUnit: ({ mark }) => ({ body: { name: `Unit ${mark} ${randomUUID()}` } }),
   listTokens: () => ({}),
   createToken: ({ mark }) => ({ body: { name: `Token ${mark}`, role: 'viewer' } }),
+  changeToken: ({ idleTokenId }) => ({
+    parameters: { id: idleTokenId },
+    body: { rate_limit: { per_minute: 50, burst: 100 } },
+  }),
   revokeToken: ({ idleTokenId }) => ({ parameters: { id: idleTokenId } }),
   listServiceAccounts: () => ({}),
   createServiceAccount: ({ mark }) => ({ body: { name: `Account ${mark}`, scopes: ['read'] } }),
+  changeServiceAccount: ({ clientId }) => ({
+    parameters: { id: clientId },
+    body: { rate_limit: { per_minute: 50, burst: 100 } },
+  }),
   rotateServiceAccountSecret: ({ clientId }) => ({ parameters: { id: clientId } }),
   revokeServiceAccount: ({ clientId }) => ({ parameters: { id: clientId } }),
+  getLimits: () => ({}),
+  changeLimits: () => ({ body: { rate_limit: null } }),
   listMembers: () => ({}),
   addMember: ({ mark, ouId }) => ({ body: memberOf(`Further member ${mark}`, ouId) }),
   changeMember: ({ memberId, mark }) => ({

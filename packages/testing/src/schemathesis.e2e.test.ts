@@ -63,10 +63,12 @@ afterAll(async () => {
 }, 60_000);
 
 /**
- * Operations that are tested by themselves: they would revoke the token that the tool uses, and delete the lead, the events, the rules
+ * Operations that are tested by themselves: they would limit or revoke the token that the tool uses, and delete the lead, the events, the rules
  * and the organizational unit that most requests name.
  */
 const apart = [
+  'changeToken',
+  'changeLimits',
   'revokeToken',
   'deleteLead',
   'deleteEventTypeEvents',

@@ -90,6 +90,12 @@ export function organisationLimitsOf(limits: RateLimits): BucketLimits {
   };
 }
 
+/** The same in the form of records and answers. */
+export function organisationRateLimitOf(limits: RateLimits): RateLimit {
+  const { perMinute: per_minute, burst } = organisationLimitsOf(limits);
+  return { per_minute, burst };
+}
+
 const greatestOfCredential = 1_000_000;
 
 /** The limit of the operator's first token: that of its organisation, so that it can give other credentials as much. */

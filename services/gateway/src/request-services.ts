@@ -14,7 +14,7 @@ import {
   type Logger,
 } from '@lead-scoring/service';
 import type { CommandDependencies } from './commands/handler.js';
-import type { GatewayConfiguration } from './configuration.js';
+import { organisationRateLimitOf, type GatewayConfiguration } from './configuration.js';
 import { createCredentialDirectory, type CredentialDirectory } from './credentials/directory.js';
 import { createLastUseRecorder, type LastUseRecorder } from './credentials/last-use.js';
 import { createRevocations } from './credentials/revocations.js';
@@ -78,6 +78,7 @@ export function commandDependencies(
       per_minute: configuration.RATE_LIMIT_PER_MINUTE,
       burst: configuration.RATE_LIMIT_BURST,
     },
+    organisationRateLimit: organisationRateLimitOf(configuration),
     sealing: createSealing(secretsInForce('SEALING_SECRET', configuration)),
     appUrl: configuration.APP_URL,
     replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,

@@ -121,6 +121,57 @@ test('an organisation’s limit is exact over both gateways and all of its crede
   }
 }, 90_000);
 
+describe('limits that are changed', () => {
+  const burstOf = async (token: string, gateway: number) =>
+    (await rig.call('GET', '/leads', { token, gateway })).headers.get('x-ratelimit-limit');
+
+  test('of a token and a service account count in the other gateway within ten seconds, and null is the standard limit', async () => {
+    const { id, token } = await newToken({ role: 'viewer' });
+    expect(await burstOf(token, 1)).toBe('200');
+    const rate_limit = { per_minute: 7, burst: 9 };
+    const changed = await rig.call('PATCH', `/settings/tokens/${id}`, { body: { rate_limit } });
+    expect(changed).toMatchObject({ status: 200, body: { id, rate_limit } });
+    await eventually('the limit counts', async () => (await burstOf(token, 1)) === '9', 10_000);
+    const listed = await rig.call<{ data: { id: string }[] }>('GET', '/settings/tokens?limit=100', {
+      gateway: 1,
+    });
+    expect(listed.body.data.find((one) => one.id === id)).toMatchObject({ rate_limit });
+    const reset = await rig.call('PATCH', `/settings/tokens/${id}`, {
+      body: { rate_limit: null },
+      gateway: 1,
+    });
+    expect(reset).toMatchObject({ status: 200, body: { rate_limit: null } });
+    await eventually('the standard limit counts', async () => (await burstOf(token, 0)) === '200', 10_000);
+    const account = await rig.call<{ client_id: string }>('POST', '/secrets', { body: { name: 'Limited' } });
+    const path = `/secrets/${account.body.client_id}`;
+    expect(await rig.call('PATCH', path, { body: { rate_limit } })).toMatchObject({
+      status: 200,
+      body: { client_id: account.body.client_id, rate_limit },
+    });
+    const accounts = await rig.call<{ data: object[] }>('GET', '/secrets');
+    expect(accounts.body.data).toContainEqual(expect.objectContaining({ name: 'Limited', rate_limit }));
+    const tooMuch = await rig.call('PATCH', path, { body: { rate_limit: { per_minute: 2_000, burst: 1 } } });
+    expect(tooMuch).toMatchObject({ status: 403, body: { code: 'rate_limit_not_allowed' } });
+  });
+
+  test('of the organisation count in the other gateway within ten seconds', async () => {
+    const { token } = await newToken({ role: 'viewer' });
+    const shared = async (gateway: number) =>
+      rateLimitOf((await rig.call('GET', '/leads', { token, gateway })).headers).organisation?.q;
+    const limits = await rig.call<{ effective_rate_limit: object }>('GET', '/settings/limits');
+    expect(limits.body).toEqual({
+      rate_limit: null,
+      effective_rate_limit: { per_minute: 1_000, burst: 2_000 },
+    });
+    const rate_limit = { per_minute: 900, burst: 1_900 };
+    const changed = await rig.call('PATCH', '/settings/limits', { body: { rate_limit } });
+    expect(changed).toMatchObject({ status: 200, body: { rate_limit, effective_rate_limit: rate_limit } });
+    await eventually('the limit counts', async () => (await shared(1)) === 1_900, 10_000);
+    expect((await rig.call('PATCH', '/settings/limits', { body: { rate_limit: null } })).status).toBe(200);
+    await eventually('the configured limit counts', async () => (await shared(1)) === 2_000, 10_000);
+  });
+});
+
 test('a token that one gateway has ended is refused by the other within five seconds', async () => {
   const { id, token } = await newToken({});
   expect((await rig.call('GET', '/leads', { token, gateway: 1 })).status).toBe(200);

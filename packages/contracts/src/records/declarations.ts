@@ -14,6 +14,7 @@ export * from './ingest-jobs.js';
 export * from './jobs.js';
 export * from './lead-imports.js';
 export * from './lead-levels.js';
+export * from './limits.js';
 export * from './members.js';
 export * from './lead-merges.js';
 export * from './event-type-backfill.js';

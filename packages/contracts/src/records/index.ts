@@ -14,6 +14,7 @@ import { gatewayRecords } from './gateway.js';
 import { importRecords } from './imports.js';
 import { ingestRecords } from './ingest.js';
 import { ingestJobRecords } from './ingest-jobs.js';
+import { limitRecords } from './limits.js';
 import { memberRecords } from './members.js';
 import { notificationRecords } from './notification.js';
 import { profileLevelRecords } from './profile-levels.js';
@@ -33,6 +34,7 @@ import { commandReplied, inputsRead, positionsAccepted, rebuildReadModels, recor
 export const recordDeclarations: readonly RecordDeclaration[] = [
   ...gatewayRecords,
   ...memberRecords,
+  ...limitRecords,
   ...ingestRecords,
   ...ingestJobRecords,
   ...ingestDeletionRecords,

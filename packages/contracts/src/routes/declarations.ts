@@ -35,6 +35,7 @@ export * from './lead-imports.js';
 export * from './lead-merge-result.js';
 export * from './lead-merges.js';
 export * from './leads.js';
+export * from './limits.js';
 export * from './score-explanation.js';
 export * from './members.js';
 export * from './milestone-triggers.js';

@@ -25,6 +25,7 @@ import * as leadAliases from './lead-aliases.js';
 import * as leadImports from './lead-imports.js';
 import * as leadMerges from './lead-merges.js';
 import * as leads from './leads.js';
+import * as limits from './limits.js';
 import * as members from './members.js';
 import * as milestones from './milestone-triggers.js';
 import * as channels from './notification-channels.js';
@@ -228,11 +229,15 @@ export const routes = {
   endOrgUnit: administration.endOrgUnit,
   listTokens: administration.listTokens,
   createToken: administration.createToken,
+  changeToken: limits.changeToken,
   revokeToken: administration.revokeToken,
   listServiceAccounts: administration.listServiceAccounts,
   createServiceAccount: administration.createServiceAccount,
+  changeServiceAccount: limits.changeServiceAccount,
   rotateServiceAccountSecret: administration.rotateServiceAccountSecret,
   revokeServiceAccount: administration.revokeServiceAccount,
+  getLimits: limits.getLimits,
+  changeLimits: limits.changeLimits,
   listMembers: members.listMembers,
   addMember: members.addMember,
   changeMember: members.changeMember,

@@ -11,7 +11,7 @@ import type {
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { Sealing } from '@lead-scoring/service';
 import type { z } from 'zod';
-import type { RateLimit, Role } from '../identity/messages.js';
+import type { OrganisationRateLimit, RateLimit, Role } from '../identity/messages.js';
 import type { LookedUp } from '../reads/look-ups.js';
 
 type CommandRouteName = {
@@ -41,6 +41,8 @@ export interface CommandContext {
   tokenSecret: string;
   /** The limit of credentials that have none of their own. */
   standardRateLimit: RateLimit;
+  /** The configured limit of all credentials of an organisation together. */
+  organisationRateLimit: OrganisationRateLimit;
   sealing: Sealing;
   /** The address at which browsers open share links. */
   appUrl: string;

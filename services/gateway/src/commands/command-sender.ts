@@ -6,7 +6,7 @@ import { requestIdOf, type Sealing } from '@lead-scoring/service';
 import { tokenSecretId } from '../credentials/derived-secrets.js';
 import { asLogProblem } from '../edge/log-problem.js';
 import type { CommandSignature, TokenSecrets } from '../identity/command-signature.js';
-import type { RateLimit } from '../identity/messages.js';
+import type { OrganisationRateLimit, RateLimit } from '../identity/messages.js';
 import type { Forwarder } from '../reads/forward.js';
 import type { LookedUp } from '../reads/look-ups.js';
 import type { CommandRequest, CommandContent } from './command-request.js';
@@ -19,6 +19,8 @@ export interface CommandSenderDependencies {
   tokenSecrets: TokenSecrets;
   /** The limit of credentials that have none of their own. */
   standardRateLimit: RateLimit;
+  /** The configured limit of all credentials of an organisation together. */
+  organisationRateLimit: OrganisationRateLimit;
   sealing: Sealing;
   /** The address at which browsers open share links. */
   appUrl: string;
@@ -80,7 +82,7 @@ export class CommandSender {
     firstMadeWith: string | undefined,
     lookedUp: LookedUp,
   ): Attempts {
-    const { tokenSecrets, standardRateLimit, sealing, appUrl } = this.dependencies;
+    const { tokenSecrets, standardRateLimit, organisationRateLimit, sealing, appUrl } = this.dependencies;
     const { caller, commandId, ouId } = request;
     return {
       request,
@@ -97,6 +99,7 @@ export class CommandSender {
         ouId,
         requestedAt: new Date().toISOString(),
         standardRateLimit,
+        organisationRateLimit,
         sealing,
         appUrl,
         lookedUp,

@@ -105,6 +105,18 @@ export const identityCommands = {
       client_id: input.parameters.id.toLowerCase(),
     }),
 
+  changeToken: (input) => limitCredential(input, 'token', input.parameters.id, input.body),
+
+  changeServiceAccount: (input) => limitCredential(input, 'service_account', input.parameters.id, input.body),
+
+  changeLimits: (input) =>
+    command(records.limitOrganisation, input.organisationId, {
+      ...inOrganisation(input),
+      ...input.body,
+      organisation_rate_limit: input.organisationRateLimit,
+      requested_by: input.credentialId,
+    }),
+
   addMember: (input) => {
     const { email, name, role, ou_ids } = input.body;
     const invitation = invitationOf(input);
@@ -163,6 +175,23 @@ function invitationOf({ commandId, tokenSecret, requestedAt, appUrl }: CommandCo
     fields: { invitation_hash: hash, invitation_expires_at: expiresAt },
     shown: () => ({ invitation_url: `${appUrl}/invitations/${secret}` }),
   };
+}
+
+function limitCredential(
+  input: CommandContext,
+  kind: 'token' | 'service_account',
+  credentialId: string,
+  limits: Pick<records.LimitCredential, 'rate_limit'>,
+) {
+  return command(records.limitCredential, input.organisationId, {
+    ...inOrganisation(input),
+    ...management(input),
+    ...limits,
+    kind,
+    credential_id: credentialId.toLowerCase(),
+    standard_rate_limit: input.standardRateLimit,
+    organisation_rate_limit: input.organisationRateLimit,
+  });
 }
 
 function management(input: CommandContext) {

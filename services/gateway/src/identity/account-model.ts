@@ -36,7 +36,7 @@ export function createServiceAccount(
   return done(
     state,
     { type: 'ServiceAccountCreated', payload: { ...fields, ...granted, at: requested_at }, command_id: id },
-    (after) => accountView(after, fields.client_id),
+    (after) => accountViewOf(after, fields.client_id),
   );
 }
 
@@ -66,7 +66,7 @@ export function rotateSecret(
       },
       command_id: id,
     },
-    (after) => accountView(after, client_id),
+    (after) => accountViewOf(after, client_id),
   );
 }
 
@@ -99,7 +99,8 @@ export function serviceAccountView(account: ServiceAccount, lastUsedAt: string |
   };
 }
 
-function accountView(state: OrganisationState, clientId: string) {
+/** A service account of the state as API answers show it; undefined where there is none. */
+export function accountViewOf(state: OrganisationState, clientId: string) {
   const account = state.credentials.get(clientId);
   return account?.kind === 'service_account' ? serviceAccountView(account, null) : undefined;
 }

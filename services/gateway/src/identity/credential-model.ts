@@ -1,7 +1,7 @@
 // Checks that the decisions on tokens, service accounts and members share: the credentials that a manager may see and end, and the
 // rights and limits that a creator may give. Pure, like `decide`.
 import { actorIn, adminIn, noSuchUnit, ownerOf, rejected, type Rejection } from './decision-model.js';
-import type { RateLimit, Scope } from './messages.js';
+import type { OrganisationRateLimit, RateLimit, Scope } from './messages.js';
 import {
   covers,
   mayManage,
@@ -85,36 +85,47 @@ export function refuseUnits(
 }
 
 /**
- * The limit of a new credential, which is never above its creator's. When the limit is omitted and the creator has less than the
- * standard limit, the new credential gets the creator's limit.
+ * The limit that a credential is given, which is never above its giver's, nor above the one set for the organisation. When the limit is
+ * omitted and the standard limit is above that, the credential gets as much as it may.
  */
 export function grantedRateLimit(
   state: OrganisationState,
   fields: { created_by: string; rate_limit: RateLimit | null },
   standard: RateLimit | undefined,
+  ofOrganisation: OrganisationRateLimit | null = null,
 ): { rate_limit: RateLimit | null } | Rejection {
-  const creator = actorIn(state, fields.created_by);
-  if ('outcome' in creator) return creator;
-  const own = creator.rate_limit ?? standard;
+  const giver = actorIn(state, fields.created_by);
+  if ('outcome' in giver) return giver;
+  const own = giver.rate_limit ?? standard;
   const wanted = fields.rate_limit ?? standard;
   // Commands from before they contained the standard limit.
   if (own === undefined || wanted === undefined) return { rate_limit: fields.rate_limit };
-  if (wanted.per_minute <= own.per_minute && wanted.burst <= own.burst)
-    return { rate_limit: fields.rate_limit };
-  if (fields.rate_limit === null)
-    return {
-      rate_limit: {
-        per_minute: Math.min(wanted.per_minute, own.per_minute),
-        burst: Math.min(wanted.burst, own.burst),
-      },
-    };
-  return rejected(
-    'rate_limit_not_allowed',
-    `The new credential could send ${inWords(wanted)}; this one may send only ${inWords(own)}, and no credential gives more than it has. Ask for less.`,
-  );
+  const together = state.organisation?.rate_limit ?? ofOrganisation;
+  const most = together ? lesserLimit(own, together) : own;
+  if (isWithin(wanted, most)) return { rate_limit: fields.rate_limit };
+  if (fields.rate_limit === null) return { rate_limit: lesserLimit(wanted, most) };
+  return rejected('rate_limit_not_allowed', beyondLimit(wanted, own, most));
 }
 
-function inWords({ per_minute, burst }: RateLimit): string {
+function beyondLimit(wanted: RateLimit, own: RateLimit, most: RateLimit): string {
+  return isWithin(wanted, own)
+    ? `The credential could send ${inWords(wanted)}, more than all credentials of the organisation together: ${inWords(most)}. Ask for less.`
+    : `The credential could send ${inWords(wanted)}; this one may send only ${inWords(own)}, and no credential gives more than it has. Ask for less.`;
+}
+
+/** Whether a limit is at most another one, at once and a minute. */
+export function isWithin(limit: RateLimit, most: RateLimit): boolean {
+  return limit.per_minute <= most.per_minute && limit.burst <= most.burst;
+}
+
+function lesserLimit(one: RateLimit, other: RateLimit): RateLimit {
+  return {
+    per_minute: Math.min(one.per_minute, other.per_minute),
+    burst: Math.min(one.burst, other.burst),
+  };
+}
+
+export function inWords({ per_minute, burst }: RateLimit): string {
   return `${String(per_minute)} requests a minute and ${String(burst)} at once`;
 }
 

@@ -5,6 +5,7 @@ import { createServiceAccount, revokeServiceAccount, rotateSecret } from './acco
 import type { IdentityDecision } from './decision-model.js';
 import { acceptInvitation, inviteMember } from './invitation-model.js';
 import { admitMember } from './admission-model.js';
+import { limitCredential, limitOrganisation } from './limit-model.js';
 import { addMember, changeMember, removeMember } from './member-model.js';
 import type { IdentityCommand } from './messages.js';
 import { bootstrap } from './organisation-model.js';
@@ -40,6 +41,10 @@ function decideCommand(command: IdentityCommand, state: OrganisationState): Iden
       return revokeToken(command, state);
     case 'RevokeServiceAccount':
       return revokeServiceAccount(command, state);
+    case 'LimitCredential':
+      return limitCredential(command, state);
+    case 'LimitOrganisation':
+      return limitOrganisation(command, state);
     case 'AddMember':
       return addMember(command, state);
     case 'ChangeMember':

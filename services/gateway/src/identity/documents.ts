@@ -40,6 +40,7 @@ export const serviceAccounts = defineCollection<ServiceAccountDocument>({
 export function documentChangedBy(event: IdentityEvent): string {
   switch (event.type) {
     case 'OrganisationCreated':
+    case 'OrganisationLimited':
       return event.payload.organisation_id;
     case 'OrgUnitCreated':
     case 'OrgUnitRenamed':
@@ -48,6 +49,7 @@ export function documentChangedBy(event: IdentityEvent): string {
     case 'ActiveOrgUnitSet':
     case 'OrgUnitGranted':
     case 'OrgUnitWithdrawn':
+    case 'CredentialLimited':
       return event.payload.credential_id;
     case 'TokenCreated':
     case 'TokenRevoked':

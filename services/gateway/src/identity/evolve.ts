@@ -44,6 +44,14 @@ export function evolve(state: OrganisationState, event: IdentityEvent): Organisa
         ou_ids: credential.ou_ids && credential.ou_ids.filter((id) => id !== ou_id),
       }));
     }
+    case 'CredentialLimited': {
+      const { credential_id, rate_limit } = event.payload;
+      return change(state, credential_id, (credential) => ({ ...credential, rate_limit }));
+    }
+    case 'OrganisationLimited': {
+      const { rate_limit } = event.payload;
+      return { ...state, organisation: state.organisation && { ...state.organisation, rate_limit } };
+    }
     case 'TokenCreated':
       return put(state, tokenOf(event.payload));
     case 'ServiceAccountCreated':

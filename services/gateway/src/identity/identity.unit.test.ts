@@ -16,6 +16,8 @@ import {
   idOf,
   inviteMember,
   join,
+  limitCredential,
+  limitOrganisation,
   organisationId,
   removeMember,
   renameOrgUnit,
@@ -346,6 +348,15 @@ const command: fc.Arbitrary<IdentityCommand> = fc.oneof(
   fc.tuple(names, names).map(([name, turn]) => rotate(`account ${name}`, `turn ${name} ${turn}`)),
   names.map((name) => revokeServiceAccount(`account ${name}`)),
   fc.tuple(names, names).map(([name, unit]) => setActive(name, `unit ${unit}`)),
+  fc.tuple(names, fc.boolean(), fc.constantFrom(1, 100, 5_000, null)).map(([name, account, n]) =>
+    limitCredential(account ? `account ${name}` : name, {
+      kind: account ? 'service_account' : 'token',
+      rate_limit: n === null ? null : { per_minute: n, burst: n },
+    }),
+  ),
+  fc
+    .constantFrom(10, 500, null)
+    .map((n) => limitOrganisation({ rate_limit: n === null ? null : { per_minute: n, burst: n } })),
   fc
     .tuple(names, names, fc.constantFrom('viewer', 'editor', 'admin'))
     .map(([name, unit, role]) => addMember(`member ${name}`, { role, ou_ids: [idOf(`unit ${unit}`)] })),

@@ -22,6 +22,9 @@ export type CreateServiceAccount = CommandOf<typeof records.createServiceAccount
 export type RotateServiceAccountSecret = CommandOf<typeof records.rotateServiceAccountSecret>;
 export type RevokeServiceAccount = CommandOf<typeof records.revokeServiceAccount>;
 
+export type LimitCredential = CommandOf<typeof records.limitCredential>;
+export type LimitOrganisation = CommandOf<typeof records.limitOrganisation>;
+
 export type AddMember = CommandOf<typeof records.addMember>;
 export type ChangeMember = CommandOf<typeof records.changeMember>;
 export type InviteMember = CommandOf<typeof records.inviteMember>;
@@ -40,6 +43,8 @@ export type IdentityCommand =
   | CreateServiceAccount
   | RotateServiceAccountSecret
   | RevokeServiceAccount
+  | LimitCredential
+  | LimitOrganisation
   | AddMember
   | ChangeMember
   | InviteMember
@@ -48,6 +53,7 @@ export type IdentityCommand =
   | AdmitMember;
 
 export type RateLimit = NonNullable<CreateToken['payload']['rate_limit']>;
+export type OrganisationRateLimit = LimitOrganisation['payload']['organisation_rate_limit'];
 
 type EventOf<Declaration extends RecordDeclaration> = {
   type: Declaration['type'];
@@ -69,6 +75,8 @@ export type IdentityEvent =
   | EventOf<typeof records.serviceAccountCreated>
   | EventOf<typeof records.serviceAccountSecretRotated>
   | EventOf<typeof records.serviceAccountRevoked>
+  | EventOf<typeof records.credentialLimited>
+  | EventOf<typeof records.organisationLimited>
   | EventOf<typeof records.memberAdded>
   | EventOf<typeof records.memberChanged>
   | EventOf<typeof records.memberInvited>

@@ -1,6 +1,6 @@
 // The state of an organisation: its organizational units, its members, and the credentials that may use them.
 import { nameBasedId } from '@lead-scoring/contracts';
-import type { RateLimit, Role, Scope } from './messages.js';
+import type { OrganisationRateLimit, RateLimit, Role, Scope } from './messages.js';
 
 export interface OrgUnit {
   id: string;
@@ -75,6 +75,8 @@ export interface Organisation {
   id: string;
   name: string;
   created_at: string;
+  /** Of all credentials together; null and absent: the configured limit. */
+  rate_limit?: OrganisationRateLimit | null;
 }
 
 export interface OrganisationState {

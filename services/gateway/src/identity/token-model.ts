@@ -55,10 +55,7 @@ export function createToken({ id, payload }: CreateToken, state: OrganisationSta
   return done(
     state,
     { type: 'TokenCreated', payload: { ...fields, ...granted, member_id, at: requested_at }, command_id: id },
-    (after) => {
-      const token = after.credentials.get(fields.token_id);
-      return token?.kind === 'token' ? tokenView(fields.organisation_id, token, null) : undefined;
-    },
+    (after) => tokenViewOf(after, fields.organisation_id, fields.token_id),
   );
 }
 
@@ -85,6 +82,14 @@ export function tokensOf(state: OrganisationState, memberId: string): Token[] {
     const owner = ownerOf(state, credential);
     return owner?.id === memberId ? [tokenWithin(credential, owner)] : [];
   });
+}
+
+/** A token of the state as API answers show it, within what its member may do; undefined where there is none. */
+export function tokenViewOf(state: OrganisationState, organisationId: string, tokenId: string) {
+  const token = state.credentials.get(tokenId);
+  const owner = token && ownerOf(state, token);
+  if (token?.kind !== 'token') return undefined;
+  return tokenView(organisationId, owner ? tokenWithin(token, owner) : token, null);
 }
 
 /**

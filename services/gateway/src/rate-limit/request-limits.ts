@@ -2,6 +2,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { organisationLimitsOf, standardLimitsOf, type GatewayConfiguration } from '../configuration.js';
 import { callerOf } from '../edge/request.js';
+import type { OrganisationRateLimit } from '../identity/messages.js';
 import { addressLimit, createLimiter, takeFromAll } from './limiter.js';
 import type { RequestLimit } from './request-limit.js';
 import { limitRequestsInFlight } from './requests-in-flight.js';
@@ -34,10 +35,17 @@ export function createRequestLimits(configuration: GatewayConfiguration, buckets
 }
 
 function callerLimits(req: Request, standard: BucketLimits, organisation: BucketLimits): RequestLimit[] {
-  const { credentialId, organisationId, rateLimit } = callerOf(req);
-  const own = rateLimit && { perMinute: rateLimit.per_minute, burst: rateLimit.burst };
+  const { credentialId, organisationId, rateLimit, organisationLimits } = callerOf(req);
   return [
-    { policy: 'credential', id: credentialId, limits: own ?? standard },
-    { policy: 'organisation', id: organisationId, limits: organisation },
+    { policy: 'credential', id: credentialId, limits: bucketLimitsOf(rateLimit) ?? standard },
+    {
+      policy: 'organisation',
+      id: organisationId,
+      limits: bucketLimitsOf(organisationLimits.rate_limit) ?? organisation,
+    },
   ];
+}
+
+function bucketLimitsOf(limit: OrganisationRateLimit | null | undefined): BucketLimits | null {
+  return limit ? { perMinute: limit.per_minute, burst: limit.burst } : null;
 }

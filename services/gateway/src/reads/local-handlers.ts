@@ -7,9 +7,10 @@ import {
 } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { livenessHandler, readinessHandler, type HealthCheck, type Logger } from '@lead-scoring/service';
-import type { GatewayConfiguration } from '../configuration.js';
+import { organisationRateLimitOf, type GatewayConfiguration } from '../configuration.js';
 import type { Invitations } from '../invitations/handlers.js';
 import { identityLists } from './identity-lists.js';
+import { limitsHandler } from './limits.js';
 import type { LocalHandlers } from './local.js';
 
 export interface LocalDependencies {
@@ -22,12 +23,14 @@ export interface LocalDependencies {
 const apiVersion = '1.0.0';
 
 export function createLocalHandlers(
-  { NAMESPACE: namespace, PARTITIONS: partitions }: Pick<GatewayConfiguration, 'NAMESPACE' | 'PARTITIONS'>,
+  configuration: GatewayConfiguration,
   { readModel, invitations, healthChecks, logger }: LocalDependencies,
 ): LocalHandlers {
+  const { NAMESPACE: namespace, PARTITIONS: partitions } = configuration;
   const openApi = openApiDocument({ version: apiVersion });
   return {
     ...identityLists(readModel),
+    getLimits: limitsHandler(readModel, organisationRateLimitOf(configuration)),
     ...invitations,
     openApiDocument: jsonDocument(openApi),
     asyncApiDocument: jsonDocument(asyncApiDocument({ version: apiVersion, namespace, partitions })),

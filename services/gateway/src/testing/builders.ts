@@ -139,6 +139,40 @@ export const revokeServiceAccount = (name: string, id = `revoke ${name}`): Ident
   payload: { ...management, client_id: idOf(name) },
 });
 
+const standard = { per_minute: 100, burst: 200 };
+const ofOrganisation = { per_minute: 1_000, burst: 2_000 };
+
+export const limitCredential = (
+  name: string,
+  more: Fields<'LimitCredential'> = {},
+  id = `limit ${name} ${JSON.stringify(more)}`,
+): IdentityCommand => ({
+  type: 'LimitCredential',
+  id: idOf(id),
+  payload: {
+    ...management,
+    kind: 'token',
+    credential_id: idOf(name),
+    standard_rate_limit: standard,
+    organisation_rate_limit: ofOrganisation,
+    ...more,
+  },
+});
+
+export const limitOrganisation = (
+  more: Fields<'LimitOrganisation'> = {},
+  id = `limit ${JSON.stringify(more)}`,
+): IdentityCommand => ({
+  type: 'LimitOrganisation',
+  id: idOf(id),
+  payload: {
+    ...common,
+    organisation_rate_limit: ofOrganisation,
+    requested_by: idOf('root'),
+    ...more,
+  },
+});
+
 export const addMember = (name: string, more: Fields<'AddMember'> = {}): IdentityCommand => ({
   type: 'AddMember',
   id: idOf(name),

@@ -1,0 +1,101 @@
+// Limits: of one credential, and of all credentials of the organisation together.
+import { z } from 'zod';
+import { id } from '../common.js';
+import { rateLimit } from '../records/gateway.js';
+import { organisationRateLimit } from '../records/limits.js';
+import { serviceAccount, token } from './administration.js';
+import { admin, defineRoute } from './route.js';
+
+const ofOrganisation = { ...admin, organisationUnit: 'none' } as const;
+
+const credentialChange = z
+  .strictObject({
+    rate_limit: rateLimit
+      .nullable()
+      .optional()
+      .describe(
+        'null: the standard limit, or that of the calling credential where it is lower. At most the limit of the calling credential, and that of the organisation.',
+      ),
+  })
+  .refine((body) => Object.keys(body).length > 0, 'must hold at least one field')
+  .meta({ id: 'CredentialChange', minProperties: 1 });
+
+const countsSoon = 'Fields that are absent stay. The change counts in every gateway within ten seconds.';
+
+export const changeToken = defineRoute({
+  name: 'changeToken',
+  method: 'PATCH',
+  path: '/settings/tokens/{id}',
+  owner: 'gateway',
+  kind: 'command',
+  access: admin,
+  tag: 'Admin',
+  summary: 'Change the limit of a personal access token of any member',
+  description: countsSoon,
+  parameters: z.strictObject({ id }),
+  body: credentialChange,
+  responses: { 200: { description: 'Changed', schema: token } },
+  problems: ['token_not_found', 'rate_limit_not_allowed'],
+});
+
+export const changeServiceAccount = defineRoute({
+  name: 'changeServiceAccount',
+  method: 'PATCH',
+  path: '/secrets/{id}',
+  owner: 'gateway',
+  kind: 'command',
+  access: admin,
+  tag: 'Admin',
+  summary: 'Change the limit of a service account',
+  description: countsSoon,
+  parameters: z.strictObject({ id }),
+  body: credentialChange,
+  responses: { 200: { description: 'Changed', schema: serviceAccount } },
+  problems: ['service_account_not_found', 'rate_limit_not_allowed'],
+});
+
+export const organisationLimits = z
+  .strictObject({
+    rate_limit: organisationRateLimit.nullable().describe('As an admin has set it; null: it was not set.'),
+    effective_rate_limit: organisationRateLimit.describe(
+      'The limit in force: the one that was set, or the one of the system’s configuration, which is also the largest that can be set.',
+    ),
+  })
+  .meta({ id: 'OrganisationLimits' });
+export type OrganisationLimits = z.output<typeof organisationLimits>;
+
+export const getLimits = defineRoute({
+  name: 'getLimits',
+  method: 'GET',
+  path: '/settings/limits',
+  owner: 'gateway',
+  kind: 'local',
+  access: ofOrganisation,
+  tag: 'Admin',
+  summary: 'Limits of all credentials of the organisation together',
+  responses: { 200: { description: 'Limits', schema: organisationLimits } },
+  problems: [],
+});
+
+export const changeLimits = defineRoute({
+  name: 'changeLimits',
+  method: 'PATCH',
+  path: '/settings/limits',
+  owner: 'gateway',
+  kind: 'command',
+  access: ofOrganisation,
+  tag: 'Admin',
+  summary: 'Change the limits of all credentials of the organisation together',
+  description: `${countsSoon} Only a credential for every OU may do this.`,
+  body: z
+    .strictObject({
+      rate_limit: organisationRateLimit
+        .nullable()
+        .optional()
+        .describe('At most that of the system’s configuration; null: that one.'),
+    })
+    .refine((body) => Object.keys(body).length > 0, 'must hold at least one field')
+    .meta({ id: 'OrganisationLimitsChange', minProperties: 1 }),
+  responses: { 200: { description: 'Changed', schema: organisationLimits } },
+  problems: ['rate_limit_not_allowed', 'org_unit_not_allowed'],
+});
