@@ -424,7 +424,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   rotateServiceAccountSecret: ({ clientId }) => ({ parameters: { id: clientId } }),
   revokeServiceAccount: ({ clientId }) => ({ parameters: { id: clientId } }),
   getLimits: () => ({}),
-  changeLimits: () => ({ body: { rate_limit: null } }),
+  // Far more than tests send.
+  changeLimits: () => ({ body: { rate_limit: { per_minute: 9_000_000, burst: 9_000_000 } } }),
   listMembers: () => ({}),
   addMember: ({ mark, ouId }) => ({ body: memberOf(`Further member ${mark}`, ouId) }),
   changeMember: ({ memberId, mark }) => ({

@@ -116,8 +116,9 @@ function publicApplication(
   { healthChecks, logger }: { healthChecks: HealthChecks; logger: Logger },
 ): Express {
   const { requestReadModel } = foundations;
-  const { gate, directory, forwarder, lastUses } = services;
-  const limits = createRequestLimits(configuration, createSharedBuckets(requestReadModel, gate, logger));
+  const { gate, directory, organisationLimits, forwarder, lastUses } = services;
+  const buckets = createSharedBuckets(requestReadModel, gate, logger);
+  const limits = createRequestLimits(configuration, buckets, organisationLimits);
   const intake = intakeDependencies(configuration, foundations, services);
   const commands = commandDependencies(configuration, foundations, services);
   const handlerOf = createRouteHandlers({

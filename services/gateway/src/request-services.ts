@@ -22,6 +22,7 @@ import { createDatabaseGate, type DatabaseGate } from './database-gate.js';
 import type { Foundations } from './foundations.js';
 import { createBytesInFlight } from './intake/bytes-in-flight.js';
 import type { ImportHandlerDependencies } from './import/handler.js';
+import { createOrganisationLimits, type OrganisationLimitsReader } from './rate-limit/organisation-limits.js';
 import { createForwarder, type Forwarder } from './reads/forward.js';
 
 export interface RequestServices {
@@ -30,6 +31,7 @@ export interface RequestServices {
   lastUses: LastUseRecorder;
   gate: DatabaseGate;
   directory: CredentialDirectory;
+  organisationLimits: OrganisationLimitsReader;
   forwarder: Forwarder;
 }
 
@@ -46,6 +48,7 @@ export async function startRequestServices(
   const gate = createDatabaseGate();
   const revocations = await scope.start(createRevocations(log, logger));
   const directory = createCredentialDirectory(requestReadModel, gate, revocations);
+  const organisationLimits = createOrganisationLimits(requestReadModel, gate);
   const forwarder = await scope.start(
     createForwarder({
       urls: {
@@ -60,13 +63,13 @@ export async function startRequestServices(
       answerIdleMs: configuration.ANSWER_IDLE_MS,
     }),
   );
-  return { writer, requester, lastUses, gate, directory, forwarder };
+  return { writer, requester, lastUses, gate, directory, organisationLimits, forwarder };
 }
 
 export function commandDependencies(
   configuration: GatewayConfiguration,
   { signature, tokenSecrets, requestReadModel }: Foundations,
-  { requester, gate, directory, forwarder }: RequestServices,
+  { requester, gate, directory, organisationLimits, forwarder }: RequestServices,
 ): CommandDependencies {
   return {
     requester,
@@ -84,6 +87,7 @@ export function commandDependencies(
     replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
     identityChanged: () => {
       directory.forget();
+      organisationLimits.forget();
     },
     namedLead: (leadId, req, ouId) => forwarder.namedLead(leadId, req, ouId),
     eventTypes: (req, ouId) => forwarder.eventTypes(req, ouId),

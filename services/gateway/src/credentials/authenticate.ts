@@ -7,14 +7,8 @@ import type { Role, Scope } from '../identity/messages.js';
 import { hasRole, scopesOf, sessionOf } from '../identity/state.js';
 import { problem, tryAgain } from '../problem.js';
 import type { SignIn } from '../sign-in/sign-in.js';
-import { presentedCredential, type PresentedCredential } from './authorization-header.js';
-import type {
-  CredentialDirectory,
-  KnownMember,
-  KnownServiceAccount,
-  KnownToken,
-  OrganisationLimits,
-} from './directory.js';
+import { presentedCredential } from './authorization-header.js';
+import type { CredentialDirectory, KnownMember, KnownServiceAccount, KnownToken } from './directory.js';
 import { chooseOrgUnit, orgUnitInPath, type OrgUnitChoice } from './org-unit.js';
 
 /** The credential of a request. */
@@ -35,16 +29,11 @@ export interface Caller {
   /** The OUs that the credential may use; null: all of the organisation. */
   ouIds: readonly string[] | null;
   rateLimit: { per_minute: number; burst: number } | null;
-  /** Of all credentials of the organisation together. */
-  organisationLimits: OrganisationLimits;
   /** The active OU when the credential was looked up. */
   knownActiveOuId: string | null;
   /** Reads the active OU anew. */
   activeOuId(): Promise<string | null>;
 }
-
-/** A caller as its credential alone tells it. */
-type FoundCaller = Omit<Caller, 'organisationLimits'>;
 
 export interface Authenticator {
   /**
@@ -64,7 +53,7 @@ export function createAuthenticator(
   directory: CredentialDirectory,
   { clock = Date.now, signIn }: { clock?: () => number; signIn?: SignIn | undefined } = {},
 ): Authenticator {
-  const withToken = async (secret: string, charge: Charge): Promise<FoundCaller> => {
+  const withToken = async (secret: string, charge: Charge): Promise<Caller> => {
     const hash = secretHashOf(secret);
     const giveBack = directory.hasToken(hash) ? null : await charge();
     const token = await directory.token(hash);
@@ -77,11 +66,7 @@ export function createAuthenticator(
     giveBack?.();
     return callerOf(token, () => directory.token(hash, true));
   };
-  const withServiceAccount = async (
-    clientId: string,
-    secret: string,
-    charge: Charge,
-  ): Promise<FoundCaller> => {
+  const withServiceAccount = async (clientId: string, secret: string, charge: Charge): Promise<Caller> => {
     const hash = secretHashOf(secret);
     const giveBack = directory.hasServiceAccount(clientId) ? null : await charge();
     const account = await directory.serviceAccount(clientId);
@@ -91,16 +76,6 @@ export function createAuthenticator(
     if (!account || !(current || (previous && inGrace))) throw invalid();
     giveBack?.();
     return callerOf(account, () => directory.serviceAccount(clientId, true));
-  };
-  const callerWith = (presented: PresentedCredential, charge: Charge): Promise<FoundCaller> => {
-    switch (presented.kind) {
-      case 'token':
-        return withToken(presented.secret, charge);
-      case 'json_web_token':
-        return withJsonWebToken(presented.token, charge, signIn);
-      case 'service_account':
-        return withServiceAccount(presented.clientId, presented.secret, charge);
-    }
   };
   return {
     authenticate: (authorization, charge) =>
@@ -112,8 +87,14 @@ export function createAuthenticator(
           );
         const presented = presentedCredential(authorization);
         if (presented.kind === 'none') throw unauthorized('credential_invalid', presented.advice);
-        const found = await callerWith(presented, charge);
-        return { ...found, organisationLimits: await directory.organisationLimits(found.organisationId) };
+        switch (presented.kind) {
+          case 'token':
+            return withToken(presented.secret, charge);
+          case 'json_web_token':
+            return withJsonWebToken(presented.token, charge, signIn);
+          case 'service_account':
+            return withServiceAccount(presented.clientId, presented.secret, charge);
+        }
       }),
     orgUnit: (caller, header, inPath) =>
       orUnavailable(() => {
@@ -134,11 +115,7 @@ function choiceOf(caller: Caller, header: string | undefined, directory: Credent
   };
 }
 
-async function withJsonWebToken(
-  token: string,
-  charge: Charge,
-  signIn: SignIn | undefined,
-): Promise<FoundCaller> {
+async function withJsonWebToken(token: string, charge: Charge, signIn: SignIn | undefined): Promise<Caller> {
   if (!signIn)
     throw unauthorized(
       'credential_invalid',
@@ -187,7 +164,7 @@ function roleOfScopes(scopes: readonly Scope[]): Role {
 function callerOf(
   credential: KnownToken | KnownServiceAccount,
   readAgain: () => Promise<KnownToken | KnownServiceAccount | null>,
-): FoundCaller {
+): Caller {
   return {
     credentialId: credential.id,
     organisationId: credential.organisation_id,
@@ -208,7 +185,7 @@ function callerOf(
 function callerOfMember(
   { organisation_id, ...member }: KnownMember,
   readAgain: () => Promise<KnownMember | null>,
-): FoundCaller {
+): Caller {
   const session = { ...sessionOf(member), organisation_id, member_id: member.id };
   return {
     ...callerOf(session, () => Promise.resolve(null)),

@@ -230,7 +230,6 @@ describe('authentication', () => {
     token: (hash) => Promise.resolve(hash === token.token_hash ? token : null),
     serviceAccount: (id) => Promise.resolve(id === account.id ? account : null),
     member: () => Promise.resolve(null),
-    organisationLimits: () => Promise.resolve({}),
     hasToken: () => false,
     hasServiceAccount: () => false,
     orgUnitIds: () => Promise.resolve(new Set()),

@@ -1,20 +1,13 @@
 // The directory of credentials and OUs: the read side of identity that every request uses.
-import {
-  binaryToUuid,
-  isRetriable,
-  uuidToBinary,
-  type Binary,
-  type ReadModel,
-} from '@lead-scoring/read-model';
+import { binaryToUuid, uuidToBinary, type Binary, type ReadModel } from '@lead-scoring/read-model';
 import type { DatabaseGate } from '../database-gate.js';
-import { members, organisations, orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
+import { members, orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
 import {
   builtInMember,
   builtInMemberId,
   memberIdOf,
   tokenWithin,
   type Member,
-  type Organisation,
   type ServiceAccount,
   type Token,
 } from '../identity/state.js';
@@ -27,17 +20,12 @@ export type KnownToken = Token & { organisation_id: string; member_id: string };
 export type KnownMember = Member & { organisation_id: string };
 export type KnownServiceAccount = ServiceAccount & { organisation_id: string };
 
-/** The limits that an administrator has set for an organisation. */
-export type OrganisationLimits = Pick<Organisation, 'rate_limit'>;
-
 export interface CredentialDirectory {
   /** A token that has not been ended, of a member who has not been removed, by the hash of its secret. */
   token(hash: string, fresh?: boolean): Promise<KnownToken | null>;
   serviceAccount(clientId: string, fresh?: boolean): Promise<KnownServiceAccount | null>;
   /** The member with an address, in lower case. */
   member(organisationId: string, email: string, fresh?: boolean): Promise<KnownMember | null>;
-  /** What is set for all credentials of an organisation together; nothing is while the database is away and nothing is known. */
-  organisationLimits(organisationId: string): Promise<OrganisationLimits>;
   /** Whether the token was found by its last read; reads nothing itself. */
   hasToken(hash: string): boolean;
   hasServiceAccount(clientId: string): boolean;
@@ -87,11 +75,6 @@ export function createCredentialDirectory(
     maximumEntries: 10_000,
     load: (key) => reads.memberWithAddress(key),
   });
-  const limitsCache = createFreshCache<OrganisationLimits>({
-    ...common,
-    maximumEntries: 1_000,
-    load: (organisationId) => reads.organisationLimits(organisationId),
-  });
   const unitCache = createFreshCache<ReadonlySet<string>>({
     ...common,
     maximumEntries: 1_000,
@@ -113,15 +96,6 @@ export function createCredentialDirectory(
       const change = found && revocations.memberChange(found.id);
       return found && unlessEnded(change && change.version > found.version ? { ...found, ...change } : found);
     },
-    organisationLimits: async (organisationId) => {
-      try {
-        return (await limitsCache.get(organisationId)) ?? {};
-      } catch (error) {
-        // The configured limit holds; a request is not refused for want of the one that was set.
-        if (isRetriable(error)) return {};
-        throw error;
-      }
-    },
     hasToken: (hash) => tokenCache.has(hash),
     hasServiceAccount: (clientId) => accountCache.has(clientId),
     orgUnitIds: async (organisationId, fresh) => (await unitCache.get(organisationId, fresh)) ?? new Set(),
@@ -131,7 +105,6 @@ export function createCredentialDirectory(
       tokenCache.clear();
       accountCache.clear();
       memberCache.clear();
-      limitsCache.clear();
       unitCache.clear();
       endedCache.clear();
     },
@@ -196,14 +169,6 @@ class CredentialReads {
         this.readModel.collection(serviceAccounts).findOne({ _id: uuidToBinary(clientId) }),
       ),
     );
-  }
-
-  organisationLimits(organisationId: string): Promise<OrganisationLimits | null> {
-    return this.gate.run(async () => {
-      const _id = uuidToBinary(organisationId);
-      const found = await this.readModel.collection(organisations).findOne({ _id });
-      return found && { rate_limit: found.value.rate_limit ?? null };
-    });
   }
 
   /** The ids of the OUs that have not ended. */

@@ -44,14 +44,9 @@ export function evolve(state: OrganisationState, event: IdentityEvent): Organisa
         ou_ids: credential.ou_ids && credential.ou_ids.filter((id) => id !== ou_id),
       }));
     }
-    case 'CredentialLimited': {
-      const { credential_id, rate_limit } = event.payload;
-      return change(state, credential_id, (credential) => ({ ...credential, rate_limit }));
-    }
-    case 'OrganisationLimited': {
-      const { rate_limit } = event.payload;
-      return { ...state, organisation: state.organisation && { ...state.organisation, rate_limit } };
-    }
+    case 'CredentialLimited':
+    case 'OrganisationLimited':
+      return limit(state, event);
     case 'TokenCreated':
       return put(state, tokenOf(event.payload));
     case 'ServiceAccountCreated':
@@ -113,6 +108,18 @@ function serviceAccountOf(payload: PayloadOf<'ServiceAccountCreated'>): ServiceA
     active_ou_id: null,
     revoked: null,
   };
+}
+
+function limit(
+  state: OrganisationState,
+  event: Extract<IdentityEvent, { type: 'CredentialLimited' | 'OrganisationLimited' }>,
+): OrganisationState {
+  if (event.type === 'OrganisationLimited') {
+    const { rate_limit } = event.payload;
+    return { ...state, organisation: state.organisation && { ...state.organisation, rate_limit } };
+  }
+  const { credential_id, rate_limit } = event.payload;
+  return change(state, credential_id, (credential) => ({ ...credential, rate_limit }));
 }
 
 /** The account with its new secret; the previous secret stays valid until its time. */

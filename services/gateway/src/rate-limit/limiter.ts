@@ -13,10 +13,10 @@ type LimitOutcome = RequestLimit & { taken: TakeOutcome };
 /** Answers 429 when one of the buckets is empty, and puts the limits into the headers of every answer. */
 export function createLimiter(
   buckets: Buckets,
-  limitsOf: (req: Request) => readonly RequestLimit[],
+  limitsOf: (req: Request) => readonly RequestLimit[] | Promise<readonly RequestLimit[]>,
 ): RequestHandler {
   return async (req, res, next) => {
-    await takeFromAll(buckets, limitsOf(req), res);
+    await takeFromAll(buckets, await limitsOf(req), res);
     next();
   };
 }

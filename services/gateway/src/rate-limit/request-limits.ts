@@ -4,6 +4,7 @@ import { organisationLimitsOf, standardLimitsOf, type GatewayConfiguration } fro
 import { callerOf } from '../edge/request.js';
 import type { OrganisationRateLimit } from '../identity/messages.js';
 import { addressLimit, createLimiter, takeFromAll } from './limiter.js';
+import type { OrganisationLimitsReader } from './organisation-limits.js';
 import type { RequestLimit } from './request-limit.js';
 import { limitRequestsInFlight } from './requests-in-flight.js';
 import type { Buckets } from './shared-buckets.js';
@@ -20,11 +21,19 @@ export interface RequestLimits {
   chargeAddress: (req: Request, res: Response) => Promise<() => void>;
 }
 
-export function createRequestLimits(configuration: GatewayConfiguration, buckets: Buckets): RequestLimits {
+export function createRequestLimits(
+  configuration: GatewayConfiguration,
+  buckets: Buckets,
+  organisationLimits: OrganisationLimitsReader,
+): RequestLimits {
   const standard = standardLimitsOf(configuration);
   const organisation = organisationLimitsOf(configuration);
   return {
-    limitCaller: createLimiter(buckets, (req) => callerLimits(req, standard, organisation)),
+    limitCaller: createLimiter(buckets, async (req) => {
+      const { organisationId } = callerOf(req);
+      const set = bucketLimitsOf((await organisationLimits.limitsOf(organisationId)).rate_limit);
+      return callerLimits(req, standard, set ?? organisation);
+    }),
     limitInFlight: limitRequestsInFlight({
       perCredential: configuration.REQUESTS_IN_FLIGHT_PER_CREDENTIAL,
       perOrganisation: configuration.REQUESTS_IN_FLIGHT_PER_ORGANISATION,
@@ -35,13 +44,13 @@ export function createRequestLimits(configuration: GatewayConfiguration, buckets
 }
 
 function callerLimits(req: Request, standard: BucketLimits, organisation: BucketLimits): RequestLimit[] {
-  const { credentialId, organisationId, rateLimit, organisationLimits } = callerOf(req);
+  const { credentialId, organisationId, rateLimit } = callerOf(req);
   return [
     { policy: 'credential', id: credentialId, limits: bucketLimitsOf(rateLimit) ?? standard },
     {
       policy: 'organisation',
       id: organisationId,
-      limits: bucketLimitsOf(organisationLimits.rate_limit) ?? organisation,
+      limits: organisation,
     },
   ];
 }
