@@ -1,7 +1,8 @@
-// (j) Imports: events a second of one upload to POST /import, against the same events sent to POST /ingest; and by how much the memory of
-// the services that take it rises during an upload of a gigabyte.
+// (j) Imports: events a second of one upload to POST /import, against the same events sent to POST /ingest; by how much the memory of the
+// services that take it rises during an upload of a gigabyte; and rows a second of a table of leads.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { startSystemWithRules, type RunningRuledSystem } from './contenders/whole-system.js';
+import { measureLeadTables, type LeadTablesResult } from './lead-tables.js';
 import { floodUntilReadable, type LoadGenerator } from './load/load-generator.js';
 import { withMemory } from './memory.js';
 import { interleaved } from './rounds.js';
@@ -12,6 +13,8 @@ export interface ImportSizes {
   events: number;
   /** How often the large upload has the events of the plan. */
   largeTimes: number;
+  /** Of the table of leads. */
+  rows: number;
 }
 
 interface ImportRound {
@@ -25,6 +28,7 @@ export interface ImportsResult {
   events: number;
   contenders: { name: string; rounds: ImportRound[] }[];
   large: { events: number; bytes: number; eventsPerSecond: number; memoryMiB: number };
+  tables: LeadTablesResult;
 }
 
 const eventsPerRequest = 500;
@@ -36,7 +40,7 @@ const takers = ['gateway', 'ingest', 'scoring'] as const;
 export async function measureImports(
   endpoints: PlatformEndpoints,
   generator: LoadGenerator,
-  { leads, events, largeTimes }: ImportSizes,
+  { leads, events, largeTimes, rows }: ImportSizes,
   rounds: number,
   say: (message: string) => void,
 ): Promise<ImportsResult> {
@@ -87,7 +91,8 @@ export async function measureImports(
     say(
       `  one upload of ${(large.bytes / 1e6).toFixed(0)} MB: ${Math.round(large.eventsPerSecond)} events/s, ${large.memoryMiB.toFixed(0)} MiB`,
     );
-    return { leads, events, contenders: measured, large };
+    const tables = await measureLeadTables(generator, running, rows, rounds, say);
+    return { leads, events, contenders: measured, large, tables };
   } finally {
     await running.stop();
   }

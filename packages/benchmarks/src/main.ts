@@ -76,7 +76,7 @@ const fullSizes = {
     switchedLeads: 200_000,
   },
   // The large upload has 4 million events of 250 bytes: a gigabyte.
-  imports: { leads: 20_000, events: 200_000, largeTimes: 20 },
+  imports: { leads: 20_000, events: 200_000, largeTimes: 20, rows: 200_000 },
   deletions: {
     leads: 10_000,
     events: 100_000,
@@ -126,7 +126,7 @@ const quickSizes: typeof fullSizes = {
     live: { leads: 500, eventsPerSecond: 500, forMs: 3_000 },
     switchedLeads: 1_000,
   },
-  imports: { leads: 500, events: 5_000, largeTimes: 4 },
+  imports: { leads: 500, events: 5_000, largeTimes: 4, rows: 5_000 },
   deletions: { leads: 500, events: 5_000, live: { leads: 500, eventsPerSecond: 500, warmUpMs: 1_000 } },
   joins: {
     pastEvents: 50,

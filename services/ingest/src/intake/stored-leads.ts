@@ -2,6 +2,8 @@
 import {
   binaryToUuid,
   findByIds,
+  oneIdWithinEach,
+  readUuid,
   uuidToBinary,
   withClassifiedErrors,
   type Collection,
@@ -21,6 +23,7 @@ import {
 } from '../events/documents.js';
 import {
   knownEventId,
+  leadBytesOf,
   readKnownEventId,
   readRecordOffset,
   recordIdsFrom,
@@ -185,11 +188,8 @@ export class StoredLeads {
 
   /** Those of these leads that have events, in whatever partition. */
   async withEvents(leadIds: readonly string[]): Promise<Set<string>> {
-    const found = new Set<string>();
-    await lookUp.map(leadIds, async (leadId) => {
-      if ((await withClassifiedErrors(() => this.#ouOf(leadId))) !== null) found.add(leadId);
-    });
-    return found;
+    const found = await oneIdWithinEach(this.#records, leadIds.map(recordIdsOf));
+    return new Set(found.map((id) => readUuid(leadBytesOf(id), 0)));
   }
 
   #pageOf({ alias_lead_id, from }: HistoryPlace, deleted: DeletedTypes) {

@@ -193,7 +193,10 @@ class ImportStep {
    * the log ahead of live events. An event that became a dead letter never comes; so the wait ends by itself.
    */
   async #untilIn(rows: readonly ImportedRow[], signal: AbortSignal): Promise<void> {
-    let missing = rows.flatMap((row) => row.events);
+    const events = rows.flatMap((row) => row.events);
+    // The events of a partition are stored in their order, so those before the last one of each are in with it.
+    const lastOf = new Map(events.map((event) => [this.options.log().partitionOf(event.lead_id), event]));
+    let missing = [...lastOf.values()];
     const until = Date.now() + patienceMs;
     while (missing.length > 0 && Date.now() < until) {
       const known = await this.#lookUps.known(missing);

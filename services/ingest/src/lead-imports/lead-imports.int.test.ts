@@ -121,8 +121,8 @@ test('a lead that was deleted does not come back by the import that brought it i
 
 test('rows of one lead in different chunks are counted as one lead, and a new owner goes on where the last one was', async () => {
   const rows = Array.from(
-    { length: 3_500 },
-    (_, row) => `many${String(row % 1_100)}@example.com,${String(row)}`,
+    { length: 14_000 },
+    (_, row) => `many${String(row % 4_400)}@example.com,${String(row)}`,
   );
   const { file_id } = await upload(`Email,Name\n${rows.join('\n')}\n`);
   const { job_id } = await start(file_id);
@@ -134,9 +134,9 @@ test('rows of one lead in different chunks are counted as one lead, and a new ow
   stopProcessor = await rig.startProcessor();
   expect(await endOf(job_id)).toMatchObject({
     status: 'completed',
-    done: 3_500,
-    created: 1_100,
-    updated: 2_400,
+    done: 14_000,
+    created: 4_400,
+    updated: 9_600,
   });
   expect(await rig.readModel.collection(leadFiles).countDocuments({ upload: file_id })).toBe(0);
 }, 60_000);

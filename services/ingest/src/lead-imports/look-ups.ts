@@ -1,14 +1,10 @@
 // What is stored of the leads and events of some rows: which events have come before, and which leads are there.
-import { findStoredIds, hexOf, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import { findStoredIds, hexOf, oneIdWithinEach, readUuid, type ReadModel } from '@lead-scoring/read-model';
 import type { records } from '@lead-scoring/contracts';
-import pLimit from 'p-limit';
 import { eventRecords, knownEvents } from '../events/documents.js';
-import { knownEventId, recordIdsOf } from '../events/keys.js';
+import { knownEventId, leadBytesOf, recordIdsOf } from '../events/keys.js';
 import { endOfWay, redirectsFrom } from '../events/leads-of-alias.js';
 import type { ImportedRow } from './row-events.js';
-
-/** Leads that are looked up at the same time. */
-const lookUp = pLimit(16);
 
 export class RowLookUps {
   constructor(
@@ -48,14 +44,12 @@ export class RowLookUps {
       (lead) => !present.has(lead),
     );
     const now = await this.#now(leads);
-    await lookUp.map(leads, async (lead) => {
-      const found = await withClassifiedErrors(() =>
-        this.readModel
-          .collection(eventRecords)
-          .findOne({ _id: recordIdsOf(now(lead)) }, { projection: { _id: 1 } }),
-      );
-      if (found) present.add(lead);
-    });
+    const leadsWith = await oneIdWithinEach(
+      this.readModel.collection(eventRecords),
+      [...new Set(leads.map(now))].map(recordIdsOf),
+    );
+    const withEvents = new Set(leadsWith.map((id) => readUuid(leadBytesOf(id), 0)));
+    for (const lead of leads) if (withEvents.has(now(lead))) present.add(lead);
     return present;
   }
 }

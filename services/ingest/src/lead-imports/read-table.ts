@@ -25,7 +25,7 @@ export interface ReadTable {
 }
 
 /** The size of a chunk of rows, which one step of an import takes. */
-const chunkLimits = { rows: 1_000, characters: 400_000 };
+const chunkLimits = { rows: 4_000, characters: 400_000 };
 
 /**
  * @param signal ends the reading
