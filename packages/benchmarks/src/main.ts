@@ -19,6 +19,7 @@ import { measurePostToReadable } from './post-to-readable.js';
 import { measureQueries } from './queries.js';
 import { reportOf, withPartsOf, type Results } from './report.js';
 import { measureRules } from './rules.js';
+import { measureSigningIn } from './signing-in.js';
 import { measureSources } from './sources.js';
 import { measureWhatIf } from './what-if.js';
 
@@ -91,6 +92,7 @@ const fullSizes = {
     segment: { warmUpMs: 3_000, turnMs: 2_000 },
   },
   sources: { leads: 20_000, warmUpEvents: 40_000, events: 200_000, doorMs: 10_000 },
+  signingIn: { warmUpMs: 3_000, turnMs: 2_000 },
 };
 
 const quickSizes: typeof fullSizes = {
@@ -137,6 +139,7 @@ const quickSizes: typeof fullSizes = {
     segment: { warmUpMs: 500, turnMs: 300 },
   },
   sources: { leads: 500, warmUpEvents: 2_000, events: 10_000, doorMs: 1_500 },
+  signingIn: { warmUpMs: 500, turnMs: 300 },
 };
 
 /**
@@ -279,6 +282,9 @@ async function measureWork(
   });
   await part('m', 'A Kafka topic as a source', async () => {
     results.sources = await measureSources(endpoints, generator, sizes.sources, rounds, say);
+  });
+  await part('n', 'Signing in', async () => {
+    results.signingIn = await measureSigningIn(endpoints, generator, sizes.signingIn, rounds, say);
   });
 }
 

@@ -17,6 +17,8 @@ import { deletionsSection } from './deletions-report.js';
 import type { JoinsResult } from './joins.js';
 import { joinsSection } from './joins-report.js';
 import { sourcesSection } from './sources-report.js';
+import type { SigningInResult } from './signing-in.js';
+import { signingInSection } from './signing-in-report.js';
 import type { SourcesResult } from './sources.js';
 import type { ImportsResult } from './imports.js';
 import { importsSection } from './imports-report.js';
@@ -45,6 +47,7 @@ export interface Results {
   deletions?: DeletionsResult;
   joins?: JoinsResult;
   sources?: SourcesResult;
+  signingIn?: SigningInResult;
 }
 
 const goals = {
@@ -77,6 +80,7 @@ export function reportOf(results: Results): string {
     ...datedSection(results, results.deletions ? deletionsSection(results.deletions) : []),
     ...datedSection(results, results.joins ? joinsSection(results.joins) : []),
     ...datedSection(results, results.sources ? sourcesSection(results.sources) : []),
+    ...datedSection(results, results.signingIn ? signingInSection(results.signingIn) : []),
   ].join('\n');
 }
 

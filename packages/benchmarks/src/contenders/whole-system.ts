@@ -54,8 +54,9 @@ export interface StartedSystem {
 /** The gateway alone, for senders of other kinds. */
 export async function startGatewayAlone(
   endpoints: PlatformEndpoints,
+  environment: Record<string, string> = {},
 ): Promise<RunningContender & StartedSystem> {
-  const system = await startTestSystem({ endpoints, instances: only('gateway') });
+  const system = await startTestSystem({ endpoints, instances: only('gateway'), environment });
   const { namespace, ouId, token } = system;
   return { ...running(system), namespace, ouId, token };
 }
