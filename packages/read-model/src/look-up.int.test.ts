@@ -5,7 +5,7 @@ import { defineCollection } from './collection-declaration.js';
 import type { ReadModel } from './connection.js';
 import { findByIds, findStoredIds } from './look-up.js';
 import { hexOf, keysWithin, offsetBytes, orderedKey, readUuid, bytesOf } from './ordered-keys.js';
-import { oneIdWithinEach } from './range-look-up.js';
+import { oneWithinEach } from './range-look-up.js';
 import { throwawayReadModel } from './testing/throwaway.js';
 
 interface Numbered {
@@ -49,14 +49,15 @@ test('without ids there is nothing to find', async () => {
   expect(await findStoredIds(collection, [])).toEqual([]);
 });
 
-test('oneIdWithinEach finds one document of each range that has any, for any number of ranges', async () => {
+test('oneWithinEach finds one document of each range that has any, for any number of ranges', async () => {
   const name = (number: number) => `22222222-2222-4222-8222-${String(number).padStart(12, '0')}`;
   const even = Array.from({ length: 30 }, (_, half) => name(2 * half));
   await collection.insertMany(
     even.flatMap((uuid) => [1, 2].map((number) => ({ _id: orderedKey([uuid], number), number }))),
   );
   const asked = Array.from({ length: 75 }, (_, number) => keysWithin([name(number)], offsetBytes));
-  const found = await oneIdWithinEach(collection, asked);
-  expect(found.map((id) => readUuid(bytesOf(id), 0)).sort()).toEqual(even);
-  expect(await oneIdWithinEach(collection, [])).toEqual([]);
+  const found = await oneWithinEach(collection, asked, ['number']);
+  expect(found.map(({ _id }) => readUuid(bytesOf(_id), 0)).sort()).toEqual(even);
+  for (const { number } of found) expect([1, 2]).toContain(number);
+  expect(await oneWithinEach(collection, [], [])).toEqual([]);
 });

@@ -1,33 +1,34 @@
 // Finds a document in each of many ranges of ids, several ranges in one call.
-import type { Binary, Collection } from 'mongodb';
+import type { Collection, Document } from 'mongodb';
 import { inChunks } from './chunks.js';
 import { withClassifiedErrors } from './errors.js';
 import { withoutLease } from './lease.js';
-import type { KeyRange } from './ordered-keys.js';
 
 /** Fewer ranges in a call cost more calls; more ranges take the database longer to plan. FerretDB reads a whole collection for an $or of them. */
 const rangesInCall = 10;
 
 /**
- * The id of one stored document within each of these ranges, in no particular order; a range without documents has none. Without ranges
- * no call is made.
+ * One stored document within each of these ranges of ids, with its id and these fields, in no particular order; a range without documents
+ * has none. Without ranges no call is made.
  * @throws ReadModelError
  */
-export async function oneIdWithinEach<Stored extends { _id: Binary }>(
+export async function oneWithinEach<Stored extends Document, Field extends keyof Stored & string>(
   collection: Collection<Stored>,
-  ranges: readonly KeyRange[],
-): Promise<Binary[]> {
+  ranges: readonly object[],
+  fields: readonly Field[],
+): Promise<Pick<Stored, '_id' | Field>[]> {
   const { collection: readable } = withoutLease(collection);
-  const find = ([first, ...further]: readonly KeyRange[]) => {
+  const projection = Object.fromEntries(['_id', ...fields].map((field) => [field, 1]));
+  const oneWithin = (range: object | undefined) => [
+    { $match: { _id: range } },
+    { $limit: 1 },
+    { $project: projection },
+  ];
+  const find = ([first, ...further]: readonly object[]) => {
     const unions = further.map((range) => ({
       $unionWith: { coll: readable.collectionName, pipeline: oneWithin(range) },
     }));
-    return readable.aggregate<{ _id: Binary }>([...oneWithin(first), ...unions]).toArray();
+    return readable.aggregate<Pick<Stored, '_id' | Field>>([...oneWithin(first), ...unions]).toArray();
   };
-  const found = await withClassifiedErrors(() => inChunks(ranges, rangesInCall, find));
-  return found.flat().map(({ _id }) => _id);
-}
-
-function oneWithin(range: KeyRange | undefined) {
-  return [{ $match: { _id: range } }, { $limit: 1 }, { $project: { _id: 1 } }];
+  return (await withClassifiedErrors(() => inChunks(ranges, rangesInCall, find))).flat();
 }

@@ -2,7 +2,7 @@
 import {
   binaryToUuid,
   findByIds,
-  oneIdWithinEach,
+  oneWithinEach,
   readUuid,
   uuidToBinary,
   withClassifiedErrors,
@@ -11,7 +11,7 @@ import {
 } from '@lead-scoring/read-model';
 import { leadIdOf, type records } from '@lead-scoring/contracts';
 import pLimit from 'p-limit';
-import { claimIdsOf, claims } from '../aliases/documents.js';
+import { claimIdsOf, claims, readClaimId } from '../aliases/documents.js';
 import type { DeletedTypes } from '../event-deletions/deleted-types-model.js';
 import { readDeletedTypes } from '../event-deletions/documents.js';
 import {
@@ -101,13 +101,23 @@ export class StoredLeads {
     return kept;
   }
 
-  /** The OUs of those of these leads that have events or claims, or are being divided. */
-  async unitsOf(leadIds: readonly string[]): Promise<Map<string, string>> {
+  /**
+   * The OUs of those of these leads that have events or claims, or are being divided.
+   * @param mayClaim false: the lead is known to have no claims
+   */
+  async unitsOf(
+    leadIds: readonly string[],
+    mayClaim: (leadId: string) => boolean = () => true,
+  ): Promise<Map<string, string>> {
     const units = new Map<string, string>();
-    await lookUp.map(leadIds, async (leadId) => {
-      const ou = await withClassifiedErrors(() => this.#unitOf(leadId, true));
-      if (ou !== null) units.set(leadId, ou);
-    });
+    const others = () => leadIds.filter((leadId) => !units.has(leadId));
+    for (const { _id, ou } of await oneWithinEach(this.#records, leadIds.map(recordIdsOf), ['ou']))
+      units.set(readUuid(leadBytesOf(_id), 0), binaryToUuid(ou));
+    const claiming = others().filter(mayClaim).map(claimIdsOf);
+    for (const { _id, ou } of await oneWithinEach(this.#claims, claiming, ['ou']))
+      units.set(readClaimId(_id).lead_id, binaryToUuid(ou));
+    for (const { _id, ou } of await oneWithinEach(this.#divided, others().map(recordIdsOf), ['ou']))
+      units.set(readUuid(leadBytesOf(_id), 0), binaryToUuid(ou));
     return units;
   }
 
@@ -117,14 +127,6 @@ export class StoredLeads {
     return new Map(found.map(({ _id, deletion_id }) => [binaryToUuid(_id), deletion_id]));
   }
 
-  async #unitOf(leadId: string, mayClaim: boolean): Promise<string | null> {
-    return (
-      (await this.#ouOf(leadId)) ??
-      (mayClaim ? await this.#ouOfClaims(leadId) : null) ??
-      (await this.#ouOfDivided(leadId))
-    );
-  }
-
   async storedLeadsOf(
     leadIds: readonly string[],
     { claims: claimed }: Pick<LookedUpAliases, 'claims'>,
@@ -132,10 +134,13 @@ export class StoredLeads {
     const stored = new Map<string, StoredLead>();
     if (leadIds.length === 0) return stored;
     await withClassifiedErrors(async () => {
-      const deletionIds = await this.deletionsOf(leadIds);
+      const [deletionIds, units] = await Promise.all([
+        this.deletionsOf(leadIds),
+        this.unitsOf(leadIds, (leadId) => claimed.has(leadId)),
+      ]);
       for (const leadId of leadIds)
         stored.set(leadId, {
-          ou_id: await this.#unitOf(leadId, claimed.has(leadId)),
+          ou_id: units.get(leadId) ?? null,
           deletion_id: deletionIds.get(leadId) ?? null,
           // No alias was ever redirected to a lead without claims.
           foreign: claimed.has(leadId) ? await this.#foreignIdsOf(leadId) : new Map(),
@@ -188,8 +193,8 @@ export class StoredLeads {
 
   /** Those of these leads that have events, in whatever partition. */
   async withEvents(leadIds: readonly string[]): Promise<Set<string>> {
-    const found = await oneIdWithinEach(this.#records, leadIds.map(recordIdsOf));
-    return new Set(found.map((id) => readUuid(leadBytesOf(id), 0)));
+    const found = await oneWithinEach(this.#records, leadIds.map(recordIdsOf), []);
+    return new Set(found.map(({ _id }) => readUuid(leadBytesOf(_id), 0)));
   }
 
   #pageOf({ alias_lead_id, from }: HistoryPlace, deleted: DeletedTypes) {
@@ -226,27 +231,6 @@ export class StoredLeads {
       }
     });
     return { page: { records: found, exists: from > 0 || count > 0, next }, size };
-  }
-
-  async #ouOf(leadId: string): Promise<string | null> {
-    const first = await this.#records.findOne(
-      { _id: recordIdsOf(leadId) },
-      { projection: { _id: 0, ou: 1 } },
-    );
-    return first && binaryToUuid(first.ou);
-  }
-
-  async #ouOfClaims(leadId: string): Promise<string | null> {
-    const first = await this.#claims.findOne({ _id: claimIdsOf(leadId) }, { projection: { _id: 0, ou: 1 } });
-    return first && binaryToUuid(first.ou);
-  }
-
-  async #ouOfDivided(leadId: string): Promise<string | null> {
-    const first = await this.#divided.findOne(
-      { _id: recordIdsOf(leadId) },
-      { projection: { _id: 0, ou: 1 } },
-    );
-    return first && binaryToUuid(first.ou);
   }
 
   async #foreignIdsOf(leadId: string): Promise<Map<string, string[]>> {

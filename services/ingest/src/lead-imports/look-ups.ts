@@ -1,5 +1,5 @@
 // What is stored of the leads and events of some rows: which events have come before, and which leads are there.
-import { findStoredIds, hexOf, oneIdWithinEach, readUuid, type ReadModel } from '@lead-scoring/read-model';
+import { findStoredIds, hexOf, oneWithinEach, readUuid, type ReadModel } from '@lead-scoring/read-model';
 import type { records } from '@lead-scoring/contracts';
 import { eventRecords, knownEvents } from '../events/documents.js';
 import { knownEventId, leadBytesOf, recordIdsOf } from '../events/keys.js';
@@ -44,11 +44,12 @@ export class RowLookUps {
       (lead) => !present.has(lead),
     );
     const now = await this.#now(leads);
-    const leadsWith = await oneIdWithinEach(
+    const leadsWith = await oneWithinEach(
       this.readModel.collection(eventRecords),
       [...new Set(leads.map(now))].map(recordIdsOf),
+      [],
     );
-    const withEvents = new Set(leadsWith.map((id) => readUuid(leadBytesOf(id), 0)));
+    const withEvents = new Set(leadsWith.map(({ _id }) => readUuid(leadBytesOf(_id), 0)));
     for (const lead of leads) if (withEvents.has(now(lead))) present.add(lead);
     return present;
   }
