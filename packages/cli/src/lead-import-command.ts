@@ -1,4 +1,4 @@
-// `lead-scoring leads import FILE`: uploads a table of leads, shows what its columns were taken for, and imports it when that is right.
+// `lead-scoring import FILE`: uploads a table of leads, shows what its columns were taken for, and imports it when that is right.
 import { createReadStream } from 'node:fs';
 import { open, readFile, stat, unlink } from 'node:fs/promises';
 import { createInterface } from 'node:readline';

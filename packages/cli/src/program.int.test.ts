@@ -1686,7 +1686,7 @@ and 6 more
   });
 });
 
-describe('leads import', () => {
+describe('import', () => {
   const preview = {
     file_id: leadId,
     headers: ['E-Mail', 'Role', 'Notes'],
@@ -1731,7 +1731,7 @@ describe('leads import', () => {
 
   test('shows what columns become, and imports by the proposed mapping with --yes', async () => {
     const errors = join(directory, 'failed-rows.csv');
-    const done = await command(['leads', 'import', leadsFile(), '--yes', '--errors', errors]);
+    const done = await command(['import', leadsFile(), '--yes', '--errors', errors]);
     expect(done.written).toContain('1  E-Mail  primary email  ada@example.com');
     expect(done.written).toContain('2 rows: 1 created, 0 updated, 0 skipped, 1 failed.');
     expect(done.noted).toContain('! Notes: Look at this.');
@@ -1744,19 +1744,19 @@ describe('leads import', () => {
   test('imports nothing without --yes, and writes the mapping that was corrected by flags', async () => {
     const saved = join(directory, 'saved-mapping.json');
     const map = ['--map', 'Role=field title', '--map', 'Notes=-', '--save-mapping', saved];
-    const shown = await command(['leads', 'import', leadsFile(), '--dry-run', ...map]);
+    const shown = await command(['import', leadsFile(), '--dry-run', ...map]);
     expect(shown.exitCode).toBe(exitCodes.done);
-    const refused = await command(['leads', 'import', leadsFile()]);
+    const refused = await command(['import', leadsFile()]);
     expect(refused).toMatchObject({ exitCode: exitCodes.usage, noted: expect.stringContaining('--yes') });
     expect(started()).toBeUndefined();
-    await command(['leads', 'import', leadsFile(), '--yes', '--mapping', saved]);
+    await command(['import', leadsFile(), '--yes', '--mapping', saved]);
     expect(started()).toMatchObject({ field_mappings: [{ column: 'Role', field: 'title' }] });
   });
 
   test('asks a person, who changes a column and says yes', async () => {
     const stdin = Object.assign(Readable.from(['2\n', 'field title\n', 'yes\n']), { isTTY: true });
     let noted = '';
-    const exitCode = await run(['leads', 'import', leadsFile()], {
+    const exitCode = await run(['import', leadsFile()], {
       environment: { LEAD_SCORING_URL: url, LEAD_SCORING_TOKEN: 'lsp_x', LEAD_SCORING_OU: ouId },
       directory,
       stdin,
@@ -1777,7 +1777,7 @@ describe('leads import', () => {
     [['--map', 'Role=title'], 'must be COLUMN=MEANING'],
     [['--map', 'E-Mail=-', '--yes'], 'No column names the leads'],
   ])('%p is refused, with what to do', async (flags, message) => {
-    const { noted, exitCode } = await command(['leads', 'import', leadsFile(), ...flags]);
+    const { noted, exitCode } = await command(['import', leadsFile(), ...flags]);
     expect(noted).toContain(message);
     expect([exitCodes.usage, exitCodes.data]).toContain(exitCode);
     expect(started()).toBeUndefined();

@@ -77,6 +77,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
   const context: CommandContext = { command, output, stdin };
   declareIngest(program, context);
   declareExport(program, context);
+  declareLeadImport(program, context);
   declareLeads(program, context);
   declareJobs(program, context);
   declareRules(program, context);
@@ -92,8 +93,8 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
 }
 
 /** `leads`, `explain`, `history`, `reset` and `delete`: leads and their scores. */
-function declareLeads(program: Command, { command, output, stdin }: CommandContext): void {
-  const listed = program
+function declareLeads(program: Command, { command, output }: CommandContext): void {
+  program
     .command('leads')
     .description('Leads with their scores, highest first.')
     .option('--score-type <type>', 'engagement (default), profile, deal or account')
@@ -107,7 +108,6 @@ function declareLeads(program: Command, { command, output, stdin }: CommandConte
     .option('--limit <count>', '1 to 100 (default 25)')
     .option('--page <number>')
     .action(command((flags, settings) => leads(flags, settings, output)));
-  declareLeadImport(listed, { command, output, stdin });
 
   program
     .command('explain <lead>')
@@ -147,9 +147,9 @@ function declareLeads(program: Command, { command, output, stdin }: CommandConte
     .action(command((_, settings, [lead = '']) => deleteLead(lead, settings, output)));
 }
 
-/** `leads import`: leads from a table. */
-function declareLeadImport(leadsCommand: Command, { command, output, stdin }: CommandContext): void {
-  leadsCommand
+/** `import`: leads from a table. */
+function declareLeadImport(program: Command, { command, output, stdin }: CommandContext): void {
+  program
     .command('import <file>')
     .description(
       'Import a table of leads, CSV or XLSX, a lead a row; - is standard input. Shows what its columns were taken for, and asks before it starts.',

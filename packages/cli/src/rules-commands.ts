@@ -72,8 +72,24 @@ export async function applyRules(
     });
   showChanges(changes, flags, output);
   if (flags.json !== true && changes.total > 0)
-    output.note(`Applied as one change: the configuration has version ${String(changes.version)} now.\n`);
+    output.note(
+      `Applied as one change: the configuration has version ${String(changes.version)} now.\n${whatStays(changes)}`,
+    );
   return exitCodes.done;
+}
+
+/** What the change of rules leaves as it is, and how to see what it would come to; empty where no rule of leads was changed. */
+function whatStays({ sections }: Changes): string {
+  const isChanged = (name: string) =>
+    sections.some(
+      ({ section, added, changed, removed }) => section === name && added + changed + removed > 0,
+    );
+  const rescored = [
+    ...(isChanged('engagement_rulesets') ? ['scores'] : []),
+    ...(isChanged('profile_rulesets') || isChanged('profile_mappings') ? ['profiles'] : []),
+  ].map((what) => `lead-scoring rescore ${what} --dry-run`);
+  if (rescored.length === 0) return '';
+  return `What is recorded of the leads keeps its points. What it would come to by the new rules: ${rescored.join(', and ')}\n`;
 }
 
 function planned(

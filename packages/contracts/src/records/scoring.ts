@@ -199,6 +199,9 @@ export const levelFields = {
     .meta({ description: 'A mark beside the name; no text is written in it.', examples: ['#e8590c'] }),
 };
 
+/** Of a level that is sent without one. */
+export const defaultLevelColor = '#868e96';
+
 export const maximumLevels = 20;
 
 export const setEngagementLevels = defineRecord({

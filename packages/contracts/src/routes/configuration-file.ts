@@ -9,7 +9,7 @@ import {
 } from '../records/configuration-file.js';
 import { profileRuleFields } from '../records/profile-scoring.js';
 import { rulesetLimitForm } from '../records/rule-limits.js';
-import { levelFields, maximumLevels } from '../records/scoring.js';
+import { defaultLevelColor, levelFields, maximumLevels } from '../records/scoring.js';
 import { gridForm } from '../vocabulary/grid.js';
 import { documentFilterForm } from '../vocabulary/lead-filter-forms.js';
 import { rollUpForm } from './account-scoring.js';
@@ -44,6 +44,7 @@ export const levelSection = section(
     ...levelFields,
     min_score: levelFields.min_score.default(null),
     max_score: levelFields.max_score.default(null),
+    color: levelFields.color.default(defaultLevelColor),
   }).meta({ id: 'ConfigurationLevel' }),
   maximumLevels,
   'levels',

@@ -8,10 +8,13 @@ describe('a list of levels that is sent', () => {
   const problemsOf = (sent: unknown) =>
     body.safeParse(sent).error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`) ?? [];
 
-  test('may be empty, may leave bounds and ids out, and is taken as it is', () => {
+  test('may be empty, may leave bounds, ids and colours out, and is taken as it is', () => {
     expect(body.parse({ levels: [] })).toEqual({ levels: [] });
     expect(body.parse({ levels: [{ name: ' Any ', color: '#ABCdef' }] })).toEqual({
       levels: [{ name: 'Any', color: '#ABCdef', min_score: null, max_score: null }],
+    });
+    expect(body.parse({ levels: [{ name: 'Any' }] })).toEqual({
+      levels: [{ name: 'Any', color: '#868e96', min_score: null, max_score: null }],
     });
     expect(
       problemsOf({

@@ -6,6 +6,7 @@ import { attributeFilterForms } from '../vocabulary/filter-forms.js';
 import { attributeFilter } from '../vocabulary/filters.js';
 import { ruleLimitFields, rulesetLimitFields, rulesetLimitForm } from '../records/rule-limits.js';
 import {
+  defaultLevelColor,
   levelFields,
   maximumLevels,
   ruleFields,
@@ -180,6 +181,7 @@ const levelForm = inOrder({
   ...levelFields,
   min_score: levelFields.min_score.default(null),
   max_score: levelFields.max_score.default(null),
+  color: levelFields.color.default(defaultLevelColor),
 }).meta({ id: 'LevelForm' });
 
 export const levelList = z.strictObject({ levels: z.array(engagementLevel).max(maximumLevels) });
