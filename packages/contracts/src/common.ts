@@ -48,6 +48,15 @@ export const leadId = z
   )
   .meta({ example: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' });
 
+/** A field of the answers of reads by a lead's id. The query port adds it, for all of them. */
+export const ofMergedLead = {
+  merged_into: id
+    .optional()
+    .describe(
+      'The lead that the answer is about, where the id in the path is that of a lead which has joined it. Absent where the id is its own.',
+    ),
+};
+
 /** ISO 8601 UTC with milliseconds: the form of every time that the system writes. */
 export const time = text(40)
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'must be ISO 8601 UTC with milliseconds')

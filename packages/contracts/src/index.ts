@@ -18,6 +18,7 @@ export * from './vocabulary/json.js';
 export * from './vocabulary/lead-fields.js';
 export * from './vocabulary/lead-filters.js';
 export * from './vocabulary/lead-imports.js';
+export * from './vocabulary/lead-metadata.js';
 export { isTimeZone, epochMsIn, type DayOrMoment } from './vocabulary/local-time.js';
 export * from './vocabulary/metadata.js';
 export * from './vocabulary/nearest-name.js';

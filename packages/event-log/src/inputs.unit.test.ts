@@ -17,6 +17,7 @@ const inputs = {
     AliasUnlinked: 'ignored',
     LeadConflicted: 'ignored',
     LeadDivided: 'ignored',
+    LeadMetadataPatched: 'ignored',
     EventTypeVisibilityChanged: 'ignored',
     EventsOfTypeDeleted: 'ignored',
     RecountBegun: 'ignored',

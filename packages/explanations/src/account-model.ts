@@ -49,7 +49,7 @@ export interface DealAccount {
 
 export interface LeadAccount extends Pick<
   SharedLead,
-  'id' | 'ou_id' | 'given_name' | 'given' | 'first_alias'
+  'id' | 'ou_id' | 'given_name' | 'given' | 'overrides' | 'first_alias'
 > {
   /** Offset of the first decision in the account. */
   readonly first_offset: number;
@@ -84,7 +84,7 @@ const noActivity: LeadActivity = {
 
 /** The account of a lead before its decisions. */
 export function emptyAccount(
-  { id, ou_id, given_name, given, first_alias }: Omit<SharedLead, 'offset' | 'first_offset'>,
+  { id, ou_id, given_name, given, overrides, first_alias }: Omit<SharedLead, 'offset' | 'first_offset'>,
   first_offset: number,
 ): LeadAccount {
   return {
@@ -92,6 +92,7 @@ export function emptyAccount(
     ou_id,
     given_name,
     given,
+    ...(overrides && { overrides }),
     first_alias,
     first_offset,
     offset: first_offset,
@@ -113,12 +114,13 @@ export function foldAccount(
 ): LeadAccount {
   const { lead_id: id, ou_id, configuration_version } = decision;
   const lead = foldLead(account, decision, offset, toldFields);
-  const { given_name, given, first_alias, first_offset } = lead;
+  const { given_name, given, overrides, first_alias, first_offset } = lead;
   const known = account ?? emptyAccount({ ...lead, id, ou_id }, offset);
   return {
     ...known,
     given_name,
     given,
+    ...(overrides && { overrides }),
     first_alias,
     first_offset,
     offset: account && !isStored(decision, account, offset) ? account.offset : offset,
@@ -189,10 +191,12 @@ export function joinAccounts(before: LeadAccount | null, after: LeadAccount): Le
   for (const contribution of after.contributions.values()) contribute(contributions, contribution);
   const profile = joinProfileAccounts(before.profile, after.profile);
   const deal = joinDealAccounts(before.deal, after.deal);
+  const overrides = after.overrides ?? before.overrides;
   return {
     ...after,
     given_name: laterName(before.given_name, after.given_name),
     given: laterFields(before.given, after.given),
+    ...(overrides && { overrides }),
     first_alias: before.first_alias ?? after.first_alias,
     first_offset: before.first_offset,
     score: after.has_score ? after.score : before.score,

@@ -62,7 +62,7 @@ function upTo({ up_to }: AccountRequest): number {
 
 /** @param to offset of the last decision that counts */
 async function accountOf(readModel: ReadModel, lead: SharedLead, to: number): Promise<LeadAccount> {
-  const { id, ou_id, given_name, given, first_alias, first_offset } = lead;
+  const { id, ou_id, given_name, given, overrides, first_alias, first_offset } = lead;
   const newest = await withClassifiedErrors(() =>
     readModel
       .collection(decisions)
@@ -82,6 +82,7 @@ async function accountOf(readModel: ReadModel, lead: SharedLead, to: number): Pr
     ou_id,
     given_name,
     given,
+    ...(overrides && { overrides }),
     first_alias,
     first_offset,
   };

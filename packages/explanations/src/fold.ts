@@ -14,17 +14,23 @@ export function foldLead(
   keptFields: readonly LeadFieldName[],
 ): SharedLead {
   if (lead && lead.offset >= offset) return lead;
-  const { fields, aliases } = 'aliases' in decision ? decision : nothingNamed;
+  const { fields, aliases, overrides = lead?.overrides } = 'aliases' in decision ? decision : nothingNamed;
   const given_name = withName(lead?.given_name ?? null, fields);
   const given = withFields(lead?.given ?? noFields, fields, keptFields);
   const first_alias = lead?.first_alias ?? aliases[0]?.alias ?? null;
-  if (lead?.given_name === given_name && lead.given === given && lead.first_alias === first_alias)
+  if (
+    lead?.given_name === given_name &&
+    lead.given === given &&
+    lead.overrides === overrides &&
+    lead.first_alias === first_alias
+  )
     return lead;
   return {
     id: decision.lead_id,
     ou_id: decision.ou_id,
     given_name,
     given,
+    ...(overrides && { overrides }),
     first_alias,
     ...(lead?.account_id !== undefined && { account_id: lead.account_id }),
     first_offset: lead?.first_offset ?? offset,
@@ -53,7 +59,7 @@ export function isStored(decision: ScoreDecision, { first_offset }: SharedLead, 
 
 const noFields: LeadFields = {};
 /** A decision that no event caused says nothing of the lead's names. */
-const nothingNamed: Pick<records.LeadScored, 'aliases' | 'fields'> = { aliases: [] };
+const nothingNamed: Pick<records.LeadScored, 'aliases' | 'fields' | 'overrides'> = { aliases: [] };
 
 function withFields(
   known: LeadFields,

@@ -1,5 +1,11 @@
 // The stored documents: leads, the decisions on their scores, the accounts of leads, and the rules and levels of OUs.
-import { eventTypeKey, type LeadFields, type records, type RollUp } from '@lead-scoring/contracts';
+import {
+  eventTypeKey,
+  type LeadField,
+  type LeadFields,
+  type records,
+  type RollUp,
+} from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   Binary,
@@ -34,6 +40,8 @@ export interface SharedLeadDocument extends GuardedDocument {
   given_name: { value: string; at: string } | null;
   /** Absent without such fields, and in documents stored before these fields existed. */
   given?: LeadFields;
+  /** Absent where callers have set no fields. */
+  overrides?: LeadField[];
   first_alias: string | null;
   /** The id of the lead's account. Absent without one, and where no accounts are kept. */
   account?: Binary;
@@ -133,11 +141,12 @@ export function offsetOf({ _id }: Pick<DecisionDocument, '_id'>): number {
 }
 
 export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadDocument {
-  const { given_name, given, first_alias, account_id, first_offset, offset } = lead;
+  const { given_name, given, overrides, first_alias, account_id, first_offset, offset } = lead;
   return {
     _id: leadKey(lead.ou_id, lead.id),
     given_name,
     ...(Object.keys(given).length > 0 && { given }),
+    ...(overrides && { overrides: [...overrides] }),
     first_alias,
     ...(account_id !== undefined && { account: uuidToBinary(account_id) }),
     first_offset,
@@ -148,7 +157,7 @@ export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadD
 
 /** The stored lead. The caller knows the ids of the document key already, so they are not read from it. */
 export function toLead(
-  { given_name, given = {}, first_alias, account, first_offset, offset }: SharedLeadDocument,
+  { given_name, given = {}, overrides, first_alias, account, first_offset, offset }: SharedLeadDocument,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
 ): SharedLead {
   return {
@@ -156,6 +165,7 @@ export function toLead(
     ou_id,
     given_name,
     given,
+    ...(overrides && { overrides }),
     first_alias,
     ...(account && { account_id: binaryToUuid(account) }),
     first_offset,

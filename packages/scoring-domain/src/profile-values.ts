@@ -6,11 +6,11 @@ import {
   type Finder,
   type JsonObject,
   type JsonValue,
-  type LeadFields,
   type ProfileChange,
   type ProfileScalar,
   type ProfileTransform,
   type ProfileValue,
+  type ShownFields,
 } from '@lead-scoring/contracts';
 import type { ProfileMapping } from './profile-configuration.js';
 
@@ -172,21 +172,30 @@ export function profileChanges(
   return [...removed.map(({ field }) => ({ field, value: null, at: receivedAt })), ...latest.values()];
 }
 
-/** A lead's profile for rules: the fields of every lead, overridden by the values that mappings feed. */
-export function profileOf({
-  fields,
-  aliases,
-  values,
-}: {
-  fields: LeadFields;
-  aliases: readonly Alias[];
-  values: ProfileValues;
-}): JsonObject {
+/** The values that mappings read from what callers have set for a lead. They take the place of those from events. @param at when it was set */
+export function profileOverridesOf(reader: MappingReader, metadata: JsonObject, at: string): KnownValue[] {
+  return Array.from(reader.read(metadata), ([field, value]) => ({ field, value, at }));
+}
+
+/** What a lead's profile is made of. */
+export interface ProfileParts extends ShownFields {
+  readonly aliases: readonly Alias[];
+  readonly values: ProfileValues;
+  /** Values from what callers have set. */
+  readonly overrides?: readonly KnownValue[] | undefined;
+}
+
+/**
+ * A lead's profile for rules: the fields of every lead, overridden by the values that mappings feed, and both by what callers have set.
+ */
+export function profileOf({ fields, overridden, aliases, values, overrides = [] }: ProfileParts): JsonObject {
   const profile: JsonObject = {};
   for (const [field, given] of Object.entries(fields)) profile[field] = given.value;
   const email = aliases.find(({ alias_kind }) => alias_kind === 'email');
   const domain = email && emailDomainOf(email.alias);
   if (domain !== undefined) profile.email_domain = domain;
   for (const { field, value } of values) profile[field] = value;
+  for (const { field, value } of overridden?.by ?? []) profile[field] = value;
+  for (const { field, value } of overrides) profile[field] = value;
   return profile;
 }

@@ -81,6 +81,7 @@ export {
 export {
   AnswerOfUnit,
   answerUnitHeader,
+  mergedIntoHeader,
   bindInternalQuery,
   bindQuery,
   createQueryApplication,

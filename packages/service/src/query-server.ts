@@ -95,6 +95,9 @@ export class VersionedAnswer<Answer = unknown> {
 /** Names the OU of an answer to a caller without an OU, so that the gateway can withhold answers of an ended OU. */
 export const answerUnitHeader = 'x-answer-ou-id';
 
+/** Names the lead that a request is about, where its caller has asked by the id of a lead that has joined it. */
+export const mergedIntoHeader = 'x-merged-into';
+
 /** An answer with the OU that it belongs to, for the gateway. */
 export class AnswerOfUnit {
   constructor(
@@ -279,7 +282,7 @@ function serve(bound: BoundQuery, internalSecret: string, checkAnswers: boolean)
     const call = await verifyInternal(header, { method, target }, internalSecret);
     const given = await bound.handle(req, call);
     const isWrapped = given instanceof AnswerOfUnit || given instanceof VersionedAnswer;
-    const answer: unknown = isWrapped ? given.answer : given;
+    const answer = withMergedLead(isWrapped ? given.answer : given, req.get(mergedIntoHeader));
     if (alsoAs) res.vary('Accept');
     if (given instanceof AnswerOfUnit) res.set(answerUnitHeader, given.ouId);
     if (given instanceof VersionedAnswer) res.set('ETag', `"${String(given.version)}"`);
@@ -304,6 +307,15 @@ function serve(bound: BoundQuery, internalSecret: string, checkAnswers: boolean)
     }
     res.set('X-Request-Id', requestIdOf(req)).set('Cache-Control', 'no-store').json(answer);
   };
+}
+
+/** The answer with the lead that the asked id names now. Pictures and answers of any size do not say it. */
+function withMergedLead(answer: unknown, mergedInto: string | undefined): unknown {
+  const isPlain =
+    typeof answer === 'object' &&
+    answer !== null &&
+    !(answer instanceof RenderedAnswer || answer instanceof StreamedAnswer);
+  return mergedInto === undefined || !isPlain ? answer : { ...answer, merged_into: mergedInto };
 }
 
 /**

@@ -96,6 +96,10 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   ],
   searchLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
   findLeadByAlias: [missing(({ alias }) => ({ query: { alias_kind: 'email', alias } }))],
+  getLeadMetadata: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
+  patchLeadMetadata: [
+    missing(({ leadId }) => ({ parameters: { leadID: leadId }, body: { owner: 'of another unit' } })),
+  ],
   listLeadAliases: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   addLeadAlias: [
     missing(({ leadId }) => ({

@@ -170,6 +170,7 @@ const unanswered = new Set([
   'UnmergeLead',
   'DivideLead',
   'SendDivided',
+  'CarryLeadMetadata',
   'UnlinkAlias',
   'RememberEvents',
   'RequestNotification',

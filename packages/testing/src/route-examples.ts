@@ -148,6 +148,11 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   searchLeads: ({ mark }) => ({ query: { q: mark } }),
   findLeadByAlias: ({ alias }) => ({ query: { alias_kind: 'email', alias } }),
   listLeadAliases: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  getLeadMetadata: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  patchLeadMetadata: ({ leadId }) => ({
+    parameters: { leadID: leadId },
+    body: { phase: 'negotiation', 'a.key $with': { __proto: null, dots: 1 } },
+  }),
   addLeadAlias: ({ leadId, alias }) => ({
     parameters: { leadID: leadId },
     body: { alias_kind: 'email', alias: `added.${alias}` },

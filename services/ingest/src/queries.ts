@@ -8,6 +8,7 @@ import { eventQueries } from './events/queries.js';
 import { exportQueries } from './export/queries.js';
 import { jobQueries } from './jobs/queries.js';
 import { leadImportQueries } from './lead-imports/queries.js';
+import { leadMetadataQueries } from './lead-metadata/queries.js';
 import { mergeQueries } from './merges/queries.js';
 import { statsQueries } from './stats/queries.js';
 import { touchQueries } from './touches/queries.js';
@@ -29,6 +30,7 @@ export function ingestQueries(
     ...eventTypeQueries(readModel, scoring),
     ...jobQueries(readModel, () => new Date()),
     ...leadImportQueries(readModel, () => new Date()),
+    ...leadMetadataQueries(readModel),
     ...mergeQueries(readModel),
     ...statsQueries(readModel),
     ...touchQueries(readModel),

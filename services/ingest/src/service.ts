@@ -10,6 +10,7 @@ import { followedEventTypeUses } from './event-type-uses/capability.js';
 import { eventStore } from './events/capability.js';
 import { intake } from './intake/capability.js';
 import { ingestJobs, type IngestJobsDependencies } from './jobs/capability.js';
+import { leadMetadataProjection } from './lead-metadata/capability.js';
 import { leadConflictProjection } from './merges/conflicts.js';
 import { repeats } from './repeats/capability.js';
 
@@ -40,6 +41,7 @@ export function ingestService({
     aliases,
     repeats,
     leadConflictProjection,
+    leadMetadataProjection,
     intake({ aliases, aliasShare }),
     eventTypeVisibility,
     eventDeletions,

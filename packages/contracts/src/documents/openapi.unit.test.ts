@@ -128,6 +128,7 @@ test('a body of which nothing must be there may be left out, such as that of a s
     .map(({ name }) => name);
   expect(optional.sort()).toEqual([
     'findLeadImports',
+    'patchLeadMetadata',
     'resetScores',
     'simulateSequence',
     'simulateSurgeTrigger',

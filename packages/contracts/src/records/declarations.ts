@@ -17,6 +17,7 @@ export * from './lead-levels.js';
 export * from './limits.js';
 export * from './members.js';
 export * from './lead-merges.js';
+export * from './lead-metadata.js';
 export * from './event-type-backfill.js';
 export * from './level-backfill.js';
 export * from './notification.js';

@@ -3,6 +3,7 @@ import { accountBackfillRecords } from './account-backfill.js';
 import { accountScoringRecords } from './account-scoring.js';
 import { leadImportRecords } from './lead-imports.js';
 import { leadMergeRecords } from './lead-merges.js';
+import { leadMetadataRecords } from './lead-metadata.js';
 import { levelBackfillRecords } from './level-backfill.js';
 import { challengerRecords } from './challengers.js';
 import { configurationFileRecords } from './configuration-file.js';
@@ -43,6 +44,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...importRecords,
   ...leadImportRecords,
   ...leadMergeRecords,
+  ...leadMetadataRecords,
   ...scoringRecords,
   ...profileScoringRecords,
   ...dealScoringRecords,
@@ -79,6 +81,7 @@ type ServiceRecord =
   | (typeof importRecords)[number]
   | (typeof leadImportRecords)[number]
   | (typeof leadMergeRecords)[number]
+  | (typeof leadMetadataRecords)[number]
   | (typeof scoringRecords)[number]
   | (typeof profileScoringRecords)[number]
   | (typeof dealScoringRecords)[number]

@@ -113,6 +113,7 @@ export const sendDivided = defineRecord({
     after: lastDeletion.describe('That of `lead_id`.'),
     deletion_id: id.describe('The end of the lead that is divided.'),
     from: z.int().min(0).describe('The records before this offset have been sent.'),
+    actor: actor.optional().describe('Who has taken the merge back.'),
   }),
 });
 export type SendDivided = PayloadOf<typeof sendDivided>;

@@ -2,7 +2,7 @@
 // explanations begin with it.
 import { z } from 'zod';
 import { id, score, time } from '../common.js';
-import { profileChange } from '../vocabulary/profile.js';
+import { profileChange, profileLimits } from '../vocabulary/profile.js';
 import { limitUses } from './rule-limits.js';
 import { adjustment } from './scoring.js';
 
@@ -69,6 +69,11 @@ export const rescored = z
       .max(maximumRescoredParts)
       .optional()
       .describe('Of a profile score: the values of the profile, in place of those of before.'),
+    profile_overrides: z
+      .array(profileChange)
+      .max(profileLimits.mappings)
+      .optional()
+      .describe('Beside `profile_values`: those from metadata that callers have set. Absent: none.'),
   })
   .optional()
   .describe('Present on a decision that a rescoring made.');

@@ -5,9 +5,9 @@ import { happened, requested } from '../vocabulary/actor.js';
 import { dealLimits } from '../vocabulary/deals.js';
 import { attributeFilter } from '../vocabulary/filters.js';
 import { alias } from '../vocabulary/identity.js';
-import { leadField } from '../vocabulary/lead-fields.js';
+import { leadField, leadFieldNames } from '../vocabulary/lead-fields.js';
 import { leadLevelChanged } from './lead-levels.js';
-import { maximumProfileChanges, profileChange } from '../vocabulary/profile.js';
+import { maximumProfileChanges, profileChange, profileLimits } from '../vocabulary/profile.js';
 import { smallestScore } from '../vocabulary/score-range.js';
 import { anyScoreTypes, leadScoreTypes } from '../vocabulary/score-types.js';
 import { filterRecords } from './filters.js';
@@ -324,7 +324,7 @@ export const leadScored = defineRecord({
   key: 'lead_id',
   description:
     'The decision on the events of one EventsIngested: the score before and after, and for each event that matched, why. ' +
-    'Also sent when no rule matched, so that the lead is known and its last activity current.',
+    'Also sent when no rule matched, so that the lead is known and its last activity current, and, without events, when metadata was set for the lead.',
   mayWait: true,
   schema: z.strictObject({
     ou_id: id,
@@ -336,10 +336,17 @@ export const leadScored = defineRecord({
     previous_score: score,
     score,
     configuration_version: z.int().min(0).describe("The version of the OU's rules that decided."),
-    event_count: z.int().min(1),
+    event_count: z.int().min(0).describe('0 where metadata was set for the lead: LeadMetadataPatched.'),
     fire_triggers: z.boolean(),
     aliases: z.array(alias).max(100),
     fields: z.array(leadField).max(50).optional(),
+    overrides: z
+      .array(leadField)
+      .max(leadFieldNames.length)
+      .optional()
+      .describe(
+        'Fields that callers have set, in place of what events say: these from now on, and no others. Absent where that is as before.',
+      ),
     profile: z
       .array(profileChange)
       .min(1)
@@ -347,6 +354,13 @@ export const leadScored = defineRecord({
       .optional()
       .describe(
         "Profile values that the OU's mappings read from the events, each newer than the value before.",
+      ),
+    profile_overrides: z
+      .array(profileChange)
+      .max(profileLimits.mappings)
+      .optional()
+      .describe(
+        "Profile values that the OU's mappings read from metadata that callers have set, in place of those from events: these from now on, and no others. Absent where that is as before.",
       ),
     deals: z
       .array(id)

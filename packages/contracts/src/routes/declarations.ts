@@ -34,6 +34,7 @@ export * from './jobs.js';
 export * from './lead-imports.js';
 export * from './lead-merge-result.js';
 export * from './lead-merges.js';
+export { type LeadMetadata } from './lead-metadata.js';
 export * from './leads.js';
 export * from './limits.js';
 export * from './score-explanation.js';

@@ -6,6 +6,7 @@ import {
   inOrder,
   leadId,
   name,
+  ofMergedLead,
   page,
   pageParameters,
   text,
@@ -90,6 +91,6 @@ export const listLeadEvents = defineRoute({
     cursor: cursorParameter,
     min_position: minPosition,
   }),
-  responses: { 200: { description: 'Events', schema: page(storedEvent) } },
+  responses: { 200: { description: 'Events', schema: page(storedEvent).extend(ofMergedLead) } },
   problems: ['lead_not_found'],
 });

@@ -23,6 +23,7 @@ import * as intake from './intake.js';
 import * as jobs from './jobs.js';
 import * as leadAliases from './lead-aliases.js';
 import * as leadImports from './lead-imports.js';
+import * as leadMetadata from './lead-metadata.js';
 import * as leadMerges from './lead-merges.js';
 import * as leads from './leads.js';
 import * as limits from './limits.js';
@@ -78,6 +79,8 @@ export const routes = {
   listLeadAliases: leadAliases.listLeadAliases,
   addLeadAlias: leadMerges.addLeadAlias,
   removeLeadAlias: leadMerges.removeLeadAlias,
+  getLeadMetadata: leadMetadata.getLeadMetadata,
+  patchLeadMetadata: leadMetadata.patchLeadMetadata,
   previewLeadMerge: leadMerges.previewLeadMerge,
   mergeLeads: leadMerges.mergeLeads,
   unmergeLead: leadMerges.unmergeLead,

@@ -1,6 +1,6 @@
 // The aliases of leads, and the lead that an alias names.
 import { z } from 'zod';
-import { id, leadId, page, pageParameters, time } from '../common.js';
+import { id, leadId, ofMergedLead, page, pageParameters, time } from '../common.js';
 import { alias, aliasKind, normaliseAlias } from '../vocabulary/identity.js';
 import { minPosition } from './events.js';
 import { defineRoute, viewer } from './route.js';
@@ -33,7 +33,7 @@ export const listLeadAliases = defineRoute({
     'First the alias from which the lead has its id, then those that were linked to it, in the order of their links; at most 10,000 in all.',
   parameters: z.strictObject({ leadID: leadId }),
   query: z.strictObject({ ...pageParameters, min_position: minPosition }),
-  responses: { 200: { description: 'Aliases', schema: page(leadAlias) } },
+  responses: { 200: { description: 'Aliases', schema: page(leadAlias).extend(ofMergedLead) } },
   problems: ['lead_not_found'],
 });
 

@@ -153,7 +153,9 @@ export const previewLeadMerge = defineRoute({
                   .array(fieldValue)
                   .min(2)
                   .max(maximumMergedLeads + 1),
-                kept: value.describe('The latest by the time of its event.'),
+                kept: value.describe(
+                  'What a caller has set for the target, else for one of the sources, else the latest by the time of its event.',
+                ),
               }),
             )
             .max(leadFieldNames.length)

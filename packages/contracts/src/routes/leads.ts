@@ -6,6 +6,7 @@ import {
   leadId,
   name,
   numberParameter,
+  ofMergedLead,
   page,
   pageParameters,
   score,
@@ -56,6 +57,7 @@ export const lead = z
     company: z.string().max(200).optional(),
     title: z.string().max(200).optional(),
     owner: z.string().max(200).optional(),
+    phase: z.string().max(200).optional().describe('As PATCH /lead/{leadID}/metadata has set it.'),
     account_id: id
       .optional()
       .describe(
@@ -182,6 +184,7 @@ export const getScore = defineRoute({
         ...inGrid,
         rulesets: lead.shape.rulesets,
         last_activity_at: time,
+        ...ofMergedLead,
       }),
     },
   },

@@ -1,6 +1,6 @@
 // The explanation of a lead's score: drivers, adjustments and entries, now or at a past moment.
 import { z } from 'zod';
-import { id, integerParameter, leadId, pastTimeParameter, score, time } from '../common.js';
+import { id, integerParameter, leadId, ofMergedLead, pastTimeParameter, score, time } from '../common.js';
 import { jobId } from '../records/job-id.js';
 import { adjustmentReason } from '../records/scoring.js';
 import { anyLeadScoreType, explainedAccount, ofPresentAccounts } from './account-scores.js';
@@ -40,6 +40,7 @@ const adjustment = z
 export const scoreExplanation = z
   .strictObject({
     lead_id: id,
+    ...ofMergedLead,
     lead_name: z.string().max(512),
     score_type: z
       .enum(['profile', 'deal', 'account'])

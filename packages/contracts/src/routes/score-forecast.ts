@@ -1,6 +1,6 @@
 // How a lead's score falls if nothing happens.
 import { z } from 'zod';
-import { id, integerParameter, leadId, score, time } from '../common.js';
+import { id, integerParameter, leadId, ofMergedLead, score, time } from '../common.js';
 import { minPosition } from './events.js';
 import { leadLevel } from './leads.js';
 import { defineRoute, viewer } from './route.js';
@@ -11,6 +11,7 @@ export const maximumForecastSteps = 1_000;
 export const scoreForecast = z
   .strictObject({
     lead_id: id,
+    ...ofMergedLead,
     at: time.describe('Now.'),
     until: time.describe('The end of the forecast.'),
     score: score.describe('Now, with the ticks that are due and not recorded yet.'),

@@ -4,6 +4,7 @@ import {
   dayOrMomentParameter,
   id,
   leadId,
+  ofMergedLead,
   pastTimeParameter,
   score,
   text,
@@ -39,6 +40,7 @@ const points = z.strictObject({
 export const scoreHistory = z
   .strictObject({
     lead_id: id,
+    ...ofMergedLead,
     lead_name: z.string().max(512),
     score_type: z.enum(leadScoreTypes),
     granularity: z.enum(['hour', 'day']),

@@ -1,6 +1,6 @@
 // Share links: anyone who has one sees the explanation of a lead's score, without a credential, for seven days.
 import { z } from 'zod';
-import { id, leadId, page, pageParameters, score, time } from '../common.js';
+import { id, leadId, ofMergedLead, page, pageParameters, score, time } from '../common.js';
 import { anyScoreTypes } from '../vocabulary/score-types.js';
 import { anyLeadScoreType, explainedAccount } from './account-scores.js';
 import { defineRoute, viewer } from './route.js';
@@ -150,7 +150,9 @@ export const listShares = defineRoute({
   summary: 'Share links of a lead, newest first',
   parameters: z.strictObject({ id: leadId }),
   query: z.strictObject(pageParameters),
-  responses: { 200: { description: 'Share links, without their tokens', schema: page(share) } },
+  responses: {
+    200: { description: 'Share links, without their tokens', schema: page(share).extend(ofMergedLead) },
+  },
   problems: ['lead_not_found'],
 });
 

@@ -8,7 +8,6 @@ import { actedBy, type Actor } from './actor.js';
 /** Commands that services send to each other, and ingested events, whose sender is in the header of their record. */
 const askedForByNobody = [
   'IngestEvents',
-  'SendDivided',
   'MoveAccountLeads',
   'MoveLeadToAccount',
   'RememberEvents',

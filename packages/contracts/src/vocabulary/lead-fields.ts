@@ -1,8 +1,11 @@
-// Lead fields that come from event metadata (API.md): name, company, title, owner, phone. The latest event time wins.
+// Lead fields (API.md). Event metadata gives name, company, title, owner and phone, the latest event time winning; the metadata that a
+// caller has set with PATCH /lead/{leadID}/metadata overrides these, and gives phase.
 import { z } from 'zod';
 import type { JsonObject } from './json.js';
 
-export const leadFieldNames = ['name', 'company', 'title', 'owner', 'phone'] as const;
+/** The fields that event metadata gives. */
+const givenFieldNames = ['name', 'company', 'title', 'owner', 'phone'] as const;
+export const leadFieldNames = [...givenFieldNames, 'phase'] as const;
 export type LeadFieldName = (typeof leadFieldNames)[number];
 
 /** A value that an event's metadata gave for a field of the lead, and the time of the event. */
@@ -17,8 +20,60 @@ export type LeadFields = Partial<Record<LeadFieldName, { value: string; at: stri
 
 /** The lead fields in one event's metadata. `first_name` and `last_name` make a name where `name` is absent. */
 export function leadFieldsOf(metadata: JsonObject, at: string): LeadField[] {
+  return fieldsIn(metadata, at, givenFieldNames);
+}
+
+/**
+ * The lead fields in the metadata that callers have set for a lead: they override what events give.
+ * @param at when it was set
+ */
+export function overridingFieldsOf(metadata: JsonObject, at: string): LeadField[] {
+  return fieldsIn(metadata, at, leadFieldNames);
+}
+
+/** The fields of a lead. */
+export interface ShownFields {
+  /** As they are shown. */
+  readonly fields: LeadFields;
+  /** Absent where nothing is overridden. */
+  readonly overridden?: OverriddenFields | undefined;
+}
+
+export interface OverriddenFields {
+  /** The fields as events give them. */
+  readonly given: LeadFields;
+  /** The fields as callers have set them. */
+  readonly by: readonly LeadField[];
+}
+
+/**
+ * The fields of a lead after a decision.
+ * @param newer values that events give
+ * @param overrides what callers have set, from now on; absent: as before
+ */
+export function fieldsAfter(
+  known: ShownFields | null,
+  {
+    fields: newer = [],
+    overrides,
+  }: { fields?: readonly LeadField[] | undefined; overrides?: readonly LeadField[] | undefined },
+): ShownFields {
+  const given = withLeadFields(known?.overridden?.given ?? known?.fields ?? {}, newer);
+  const by = overrides ?? known?.overridden?.by ?? [];
+  return by.length === 0 ? { fields: given } : { fields: shownFields(given, by), overridden: { given, by } };
+}
+
+/** Fields as they are shown. @param overrides what callers have set; absent: nothing */
+export function shownFields(given: LeadFields, overrides: readonly LeadField[] = []): LeadFields {
+  if (overrides.length === 0) return given;
+  const shown = { ...given };
+  for (const { field, value, at } of overrides) shown[field] = { value, at };
+  return shown;
+}
+
+function fieldsIn(metadata: JsonObject, at: string, names: readonly LeadFieldName[]): LeadField[] {
   const found: LeadField[] = [];
-  for (const field of leadFieldNames) {
+  for (const field of names) {
     const value = field === 'name' ? nameIn(metadata) : textOf(metadata, field);
     if (value !== undefined) found.push({ field, value, at });
   }

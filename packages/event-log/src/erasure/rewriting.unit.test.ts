@@ -49,7 +49,14 @@ const typesOf = (log: ReturnType<typeof rewritten>) => log.map(({ headers }) => 
 /** A new type that is keyed by a lead is erased unless it is among those that stay. */
 test('these types are erased with their lead, deal or account', () => {
   expect(Object.fromEntries(erasedTopics.map((topic) => [topic, [...erasedTypes(topic)].sort()]))).toEqual({
-    'ingest.events': ['AliasClaimed', 'AliasLinked', 'AliasUnlinked', 'EventsIngested', 'LeadConflicted'],
+    'ingest.events': [
+      'AliasClaimed',
+      'AliasLinked',
+      'AliasUnlinked',
+      'EventsIngested',
+      'LeadConflicted',
+      'LeadMetadataPatched',
+    ],
     'scoring.events': [
       'DealLeadRemoved',
       'DealScored',

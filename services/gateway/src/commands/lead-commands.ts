@@ -1,4 +1,4 @@
-// Commands about one lead: its deletion, the reset of its score, and the links that show it.
+// Commands about one lead: its deletion, its metadata, the reset of its score, and the links that show it.
 import {
   leadIdOf,
   normaliseAlias,
@@ -18,6 +18,16 @@ export const leadCommands = {
       lead_id: leadId,
       deletion_id: input.commandId,
       requested_by: input.credentialId,
+    });
+  },
+
+  patchLeadMetadata: (input) => {
+    const leadId = input.parameters.leadID.toLowerCase();
+    return command(records.patchLeadMetadata, leadId, {
+      ...inUnit(input),
+      lead_id: leadId,
+      patch_id: input.commandId,
+      patch: input.body,
     });
   },
 

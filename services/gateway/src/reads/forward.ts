@@ -12,6 +12,7 @@ import {
   decodeUtf8,
   defineComponent,
   hasBody,
+  mergedIntoHeader,
   minimumPositionsHeader,
   onceClosed,
   parseJson,
@@ -164,21 +165,19 @@ async function ownersAnswer(
   if (filterId !== undefined) return seriesOfFilter({ url: req.url, filterId, headers }, ask);
   if (body) headers['content-type'] = 'application/json';
   const method = route.method === 'POST' ? 'POST' : 'GET';
-  const askOwner = (path: string) =>
-    ask(ownerOf(route, req), path, { method, headers, ...(body && { body }) });
+  const askOwner = (path: string, further: Record<string, string> = {}) =>
+    ask(ownerOf(route, req), path, { method, headers: { ...headers, ...further }, ...(body && { body }) });
   const leads = leadParametersOf(route);
-  const path = await withNamedLeads(req.url, leads.query, query, ask);
-  const answer = await askOwner(path);
-  const elsewhere =
-    answer.statusCode === 404 && ouId !== undefined
-      ? await withNamedLeads(path, leads.path, req.params, ask)
-      : path;
-  if (elsewhere === path) {
+  const { url } = await withNamedLeads(req.url, leads.query, query, ask);
+  const answer = await askOwner(url);
+  const isElsewhere = answer.statusCode === 404 && ouId !== undefined;
+  const named = isElsewhere ? await withNamedLeads(url, leads.path, req.params, ask) : { url };
+  if (named.mergedInto === undefined) {
     await refuseEndedUnit(answer, unitHasEnded);
     return answer;
   }
   await answer.body.dump();
-  return askOwner(elsewhere);
+  return askOwner(named.url, { [mergedIntoHeader]: named.mergedInto });
 }
 
 /** The service that answers a read; of a job, the one that its id begins with. */

@@ -2,6 +2,13 @@
 import { routeDeclarations } from '@lead-scoring/contracts';
 import type { Ask } from './owners.js';
 
+/** A URL, and the lead that an id in it names. */
+export interface NamedLeads {
+  readonly url: string;
+  /** Absent where no id was linked. */
+  readonly mergedInto?: string;
+}
+
 /**
  * The URL with linked ids replaced. Reads of a path call this only after a 404, so that it costs nothing otherwise; a list that is
  * filtered by a lead calls it first, because it never answers 404.
@@ -11,11 +18,13 @@ export async function withNamedLeads(
   parameters: readonly string[],
   values: Readonly<Record<string, unknown>>,
   ask: Ask,
-): Promise<string> {
-  let named = url;
+): Promise<NamedLeads> {
+  let named: NamedLeads = { url };
   for (const parameter of parameters) {
     const id = values[parameter];
-    if (typeof id === 'string') named = named.replace(id, await namedLead(id.toLowerCase(), ask, id));
+    if (typeof id !== 'string') continue;
+    const leadId = await namedLead(id.toLowerCase(), ask, id);
+    if (leadId !== id) named = { url: named.url.replace(id, leadId), mergedInto: leadId };
   }
   return named;
 }

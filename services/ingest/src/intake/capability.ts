@@ -14,6 +14,8 @@ import {
   possibleDivisions,
   possibleJoins,
   possibleLeads,
+  possibleMetadata,
+  possiblePatches,
   possiblePasts,
   possibleRepeats,
   possibleReturns,
@@ -60,22 +62,25 @@ class Intake implements OpenCapability {
       this.#leads.repeatsAmong(possibleRepeats(commands)),
       this.aliases.lookUp(commands),
     ]);
-    const [visitors, leads, deletions, keptSince] = await Promise.all([
+    const [visitors, leads, deletions, keptSince, eventful, metadata] = await Promise.all([
       this.#leads.withEvents(possibleVisitors(commands, aliases)),
       this.#leads.unitsOf(possibleLeads(commands)),
       this.#leads.deletionsOf(possibleReturns(commands)),
       this.#leads.keptSince(possiblePasts(commands)),
+      this.#leads.eventfulUnitsOf(possiblePatches(commands)),
+      this.#leads.metadataOf(possibleMetadata(commands)),
     ]);
-    const known = { ...aliases, visitors, leads, deletions, keptSince };
+    const known = { ...aliases, visitors, leads, deletions, keptSince, eventful, metadata };
     const [storedLeads, pages, divided] = await Promise.all([
       this.#leads.storedLeadsOf(possibleDeletions(commands), known),
       this.#leads.historiesOf(possibleJoins(commands)),
-      this.#leads.dividedOf(possibleDivisions(commands)),
+      this.#leads.dividedOf(possibleDivisions(commands), metadata),
     ]);
     const decision = decideIntake(commands, known, repeats, storedLeads, this.aliasShare, pages, divided);
-    // Only deletions have a caller that waits for the answer, and they are few.
+    // Only deletions and patches have a caller that waits for the answer, and they are few.
     const asked = new Map<IntakeCommand, IncomingRecord>();
-    for (const command of commands) if (command.type === 'DeleteLead') asked.set(command, command);
+    for (const command of commands)
+      if (command.type === 'DeleteLead' || command.type === 'PatchLeadMetadata') asked.set(command, command);
     return {
       outcome: 'decided',
       events: decision.events.map(eventRecord),

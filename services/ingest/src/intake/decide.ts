@@ -3,9 +3,17 @@
 // to the person that an event has named.
 import { isAnonymous, isNameBasedId, type records } from '@lead-scoring/contracts';
 import { BatchAliases, nextPath } from './aliases-model.js';
+import {
+  bringMetadata,
+  carryMetadata,
+  divideMetadata,
+  patchLead,
+  type MetadataDecider,
+} from './decide-metadata.js';
 import { BatchDeletions } from './deletions-model.js';
 import { inParts } from './groups-model.js';
 import type { IntakeCommand, IntakeDecision } from './messages.js';
+import { BatchMetadata } from './metadata-model.js';
 import { BatchOutput } from './output-model.js';
 import { BatchRepeats, isOfPast, repeatKeyOf } from './repeats-model.js';
 import {
@@ -22,7 +30,8 @@ import {
 
 /**
  * @param known the redirects of `possibleRedirects`, the claims of `possibleClaims` and of `possibleDeletions`, the counts of
- *   `possibleClaimers`, the leads of `possibleLeads` and the deletions of `possibleReturns`
+ *   `possibleClaimers`, the leads of `possibleLeads` and of `possiblePatches`, the deletions of `possibleReturns`, and the metadata of
+ *   `possibleMetadata`
  * @param stored the events of `possibleRepeats` that are stored
  * @param storedLeads the stored data of `possibleDeletions`, by lead
  * @param pages the next records of `possibleJoins`
@@ -65,6 +74,12 @@ export function decideIntake(
       case 'DeleteLead':
         batch.delete(command);
         break;
+      case 'PatchLeadMetadata':
+        patchLead(command, batch);
+        break;
+      case 'CarryLeadMetadata':
+        carryMetadata(command.payload, batch);
+        break;
       case 'UnlinkAlias':
         batch.unlink(command.payload);
         break;
@@ -78,11 +93,12 @@ export function decideIntake(
   return batch.decision();
 }
 
-class IntakeBatch {
-  readonly #output = new BatchOutput();
+class IntakeBatch implements MetadataDecider {
+  readonly output = new BatchOutput();
+  readonly aliases: BatchAliases;
+  readonly deletions: BatchDeletions;
+  readonly metadata: BatchMetadata;
   readonly #repeats: BatchRepeats;
-  readonly #aliases: BatchAliases;
-  readonly #deletions: BatchDeletions;
 
   constructor(
     known: LookedUpAliases,
@@ -91,8 +107,9 @@ class IntakeBatch {
     aliasShare: number,
   ) {
     this.#repeats = new BatchRepeats(stored, known);
-    this.#aliases = new BatchAliases(known, this.#output, aliasShare);
-    this.#deletions = new BatchDeletions(known, storedLeads, this.#aliases, this.#output);
+    this.aliases = new BatchAliases(known, this.output, aliasShare);
+    this.metadata = new BatchMetadata(known, this.output);
+    this.deletions = new BatchDeletions(known, storedLeads, this.aliases, this.metadata, this.output);
   }
 
   ingest(whole: records.IngestEvents): void {
@@ -107,7 +124,7 @@ class IntakeBatch {
         this.#repeats.drop(key, event, command);
         continue;
       }
-      const destination = this.#aliases.destinationOf(event);
+      const destination = this.aliases.destinationOf(event);
       if (destination.to !== 'keep') {
         // Its further aliases belong to the alias that it came under, and go with it should that be unlinked.
         const claims = destination.to === 'forward';
@@ -124,11 +141,11 @@ class IntakeBatch {
       }
       if ('settles' in destination) {
         const settled = { ...destination.settles, lead_id: event.lead_id };
-        this.#aliases.redirect(command.ou_id, event.lead_id, settled, command.received_at);
+        this.aliases.redirect(command.ou_id, event.lead_id, settled, command.received_at);
       }
       if (this.#claimAliases(sent, event, command)) continue;
       if (key !== null) this.#repeats.keep(key, event, command);
-      this.#output.keep(event, command);
+      this.output.keep(event, command);
     }
     for (const [leadId, events] of forwarded) this.#forward(leadId, events, whole);
   }
@@ -139,7 +156,7 @@ class IntakeBatch {
     event: records.ChunkEvent,
     command: records.IngestEvents,
   ): boolean {
-    return linked_by === undefined && claimed !== true && this.#aliases.claimAliases(event, command);
+    return linked_by === undefined && claimed !== true && this.aliases.claimAliases(event, command);
   }
 
   /**
@@ -150,10 +167,10 @@ class IntakeBatch {
     if (event.linked_by === undefined && event.after === undefined) return event;
     const { linked_by, after, ...taken } = event;
     const isGone =
-      (linked_by !== undefined && !this.#aliases.hasClaimed(event.lead_id, linked_by)) ||
-      (after !== undefined && this.#deletions.lastDeletionOf(event.lead_id) !== after);
+      (linked_by !== undefined && !this.aliases.hasClaimed(event.lead_id, linked_by)) ||
+      (after !== undefined && this.deletions.lastDeletionOf(event.lead_id) !== after);
     if (!isGone) return taken;
-    this.#deletions.drop(ou_id, [taken]);
+    this.deletions.drop(ou_id, [taken]);
     return null;
   }
 
@@ -168,17 +185,17 @@ class IntakeBatch {
   ): void {
     const { ou_id, alias, alias_lead_id, lead_id, linked_at } = link;
     const isLinked =
-      merges === true ? this.#aliases.isRedirected(alias_lead_id) : this.#aliases.redirectOf(alias_lead_id);
+      merges === true ? this.aliases.isRedirected(alias_lead_id) : this.aliases.redirectOf(alias_lead_id);
     if (alias_lead_id === lead_id || isLinked) {
       if (waiting) this.#send(lead_id, waiting);
       return;
     }
-    if (takes_past !== true && !isAnonymous(alias) && this.#deletions.exists(ou_id, alias_lead_id)) {
+    if (takes_past !== true && !isAnonymous(alias) && this.deletions.exists(ou_id, alias_lead_id)) {
       const conflict = { ou_id, alias, alias_lead_id, lead_id, named_at: linked_at };
-      this.#output.record({ type: 'LeadConflicted', payload: conflict });
+      this.output.record({ type: 'LeadConflicted', payload: conflict });
       return;
     }
-    this.#aliases.redirect(ou_id, alias_lead_id, { lead_id, alias }, linked_at);
+    this.aliases.redirect(ou_id, alias_lead_id, { lead_id, alias }, linked_at);
     if (takes_past !== true) return;
     const join = { ou_id, alias_lead_id, lead_id, linked_at, from: 0 };
     this.join({ ...join, ...(merges === true && { merges, actor }), ...(waiting && { waiting }) }, page);
@@ -187,17 +204,17 @@ class IntakeBatch {
   /** Lets a lead join another because a caller says so. The job that asks sees where this is no longer possible. */
   merge(command: records.MergeLead): void {
     const { ou_id, lead_id, alias_lead_id } = command;
-    if (alias_lead_id === lead_id || this.#aliases.isRedirected(lead_id)) return;
-    if (this.#deletions.exists(ou_id, lead_id)) this.#aliases.claimMerged(command);
+    if (alias_lead_id === lead_id || this.aliases.isRedirected(lead_id)) return;
+    if (this.deletions.exists(ou_id, lead_id)) this.aliases.claimMerged(command);
   }
 
   /** Ends the link of a lead that was merged: from now on its events are its own. Those of before come back from the other lead. */
   unmerge(command: records.UnmergeLead): void {
     const { ou_id, alias_lead_id, unmerged_at, actor } = command;
-    const link = this.#aliases.redirectOf(alias_lead_id);
+    const link = this.aliases.redirectOf(alias_lead_id);
     if (!link || link.lead_id === alias_lead_id) return;
-    const followed = this.#deletions.lastDeletionOf(alias_lead_id);
-    this.#aliases.endLink(command, link);
+    const followed = this.deletions.lastDeletionOf(alias_lead_id);
+    this.aliases.endLink(command, link);
     const { lead_id } = link;
     this.#divideAt(lead_id, {
       ou_id,
@@ -212,15 +229,13 @@ class IntakeBatch {
   /** Divides the lead, or that which it has joined: the command takes the way of the events that are under way. */
   divide(command: records.DivideLead): void {
     const { lead_id } = command;
-    const joined = this.#aliases.isRedirected(lead_id)
-      ? this.#aliases.redirectOf(lead_id)?.lead_id
-      : undefined;
-    if (joined === undefined) this.#deletions.divide(command);
+    const joined = this.aliases.isRedirected(lead_id) ? this.aliases.redirectOf(lead_id)?.lead_id : undefined;
+    if (joined === undefined) this.deletions.divide(command);
     else this.#divideAt(joined, { ...command, lead_id: joined });
   }
 
   #divideAt(leadId: string, payload: records.DivideLead): void {
-    this.#output.commands.push({ lead_id: leadId, command: { type: 'DivideLead', payload } });
+    this.output.commands.push({ lead_id: leadId, command: { type: 'DivideLead', payload } });
   }
 
   /** Sends the next events of a lead that is divided, each to its own lead. */
@@ -228,7 +243,7 @@ class IntakeBatch {
     const { ou_id, lead_id, alias_lead_id, unmerged_at: at, followed, after, deletion_id } = command;
     const goOn = (from: number) => {
       const payload = { ...command, from };
-      this.#output.commands.push({ lead_id, command: { type: 'SendDivided', payload } });
+      this.output.commands.push({ lead_id, command: { type: 'SendDivided', payload } });
     };
     if (!page) {
       goOn(command.from);
@@ -239,24 +254,27 @@ class IntakeBatch {
       const event = leaves ? { lead_id: alias_lead_id, after: followed } : { lead_id, after };
       for (const past of pastOf(recorded, { ou_id, at, event })) this.#send(event.lead_id, past);
     }
-    if (page.next !== null) goOn(page.next);
-    else
-      this.#output.record({ type: 'LeadDivided', payload: { ou_id, lead_id, alias_lead_id, deletion_id } });
+    if (page.next !== null) {
+      goOn(page.next);
+      return;
+    }
+    divideMetadata(command, page.leaving, this);
+    this.output.record({ type: 'LeadDivided', payload: { ou_id, lead_id, alias_lead_id, deletion_id } });
   }
 
   /** Sends the next events of the visitor's past to the lead that it joins, and after the last of them the event that waits. */
   join(command: records.JoinLead, page: HistoryPage | undefined): void {
     const { ou_id, alias_lead_id, lead_id, linked_at, from, waiting } = command;
-    const link = this.#aliases.redirectOf(alias_lead_id);
+    const link = this.aliases.redirectOf(alias_lead_id);
     if (link?.lead_id !== lead_id || link.linked_at !== linked_at) {
       // The lead was deleted, and the visitor with it, or a caller has ended the link. The event that waits was of that lead, which drops it
       // in the first case; where there is a new link, it is that of a new lead.
-      if (waiting && link) this.#deletions.drop(ou_id, waiting.events);
+      if (waiting && link) this.deletions.drop(ou_id, waiting.events);
       else if (waiting) this.#send(lead_id, waiting);
       return;
     }
     // A page was read before the batch: it lacks what the batch has kept of the visitor, and has what the batch has deleted.
-    if (!page || this.#output.hasKept(alias_lead_id) || this.#deletions.hasEnded(alias_lead_id)) {
+    if (!page || this.output.hasKept(alias_lead_id) || this.deletions.hasEnded(alias_lead_id)) {
       this.#continueJoining(command);
       return;
     }
@@ -272,30 +290,31 @@ class IntakeBatch {
         this.#continueJoining({ ...command, from: page.next });
         return;
       }
-      if (page.exists) this.#deletions.join(command);
+      bringMetadata(command, this);
+      if (page.exists) this.deletions.join(command);
     }
     if (waiting) this.#send(lead_id, waiting);
   }
 
   #continueJoining(payload: records.JoinLead): void {
-    this.#output.commands.push({ lead_id: payload.alias_lead_id, command: { type: 'JoinLead', payload } });
+    this.output.commands.push({ lead_id: payload.alias_lead_id, command: { type: 'JoinLead', payload } });
   }
 
   #send(leadId: string, payload: records.IngestEvents): void {
-    this.#output.commands.push({ lead_id: leadId, command: { type: 'IngestEvents', payload } });
+    this.output.commands.push({ lead_id: leadId, command: { type: 'IngestEvents', payload } });
   }
 
   /** Deletes the lead, or forwards the command as an event of the lead would be forwarded. */
   delete(command: Extract<IntakeCommand, { type: 'DeleteLead' }>): void {
     const { payload } = command;
-    if (this.#deletions.isRepeat(payload)) {
-      this.#output.replies.push({ to: command, reply: { outcome: 'done' } });
+    if (this.deletions.isRepeat(payload)) {
+      this.output.replies.push({ to: command, reply: { outcome: 'done' } });
       return;
     }
-    const destination = this.#aliases.destinationOf(payload);
-    if (destination.to === 'keep') this.#deletions.delete(command);
+    const destination = this.aliases.destinationOf(payload);
+    if (destination.to === 'keep') this.deletions.delete(command);
     else
-      this.#output.commands.push({
+      this.output.commands.push({
         lead_id: destination.lead_id,
         command: { type: 'DeleteLead', payload: { ...payload, ...nextPath(payload, destination) } },
         answers: command,
@@ -303,19 +322,19 @@ class IntakeBatch {
   }
 
   unlink(command: records.UnlinkAlias): void {
-    this.#deletions.unlink(command);
+    this.deletions.unlink(command);
   }
 
   remember(payload: records.RememberEvents): void {
     this.#repeats.remember(payload);
-    this.#output.record({ type: 'EventsRemembered', payload });
+    this.output.record({ type: 'EventsRemembered', payload });
   }
 
   decision(): IntakeDecision {
-    this.#output.endSection();
-    for (const event of this.#repeats.events()) this.#output.recordBetween(event);
-    for (const event of this.#aliases.refusals()) this.#output.recordBetween(event);
-    return this.#output.decision();
+    this.output.endSection();
+    for (const event of this.#repeats.events()) this.output.recordBetween(event);
+    for (const event of this.aliases.refusals()) this.output.recordBetween(event);
+    return this.output.decision();
   }
 }
 

@@ -43,6 +43,8 @@ const lookedUp = (given: AliasState, visitors: ReadonlySet<string> = new Set()):
   leads: new Map(),
   deletions: new Map(),
   keptSince: new Set(),
+  eventful: new Map(),
+  metadata: new Map(),
 });
 
 const decide = (

@@ -2,6 +2,7 @@
 import { isNameBasedId, leadIdOf, nameBasedId, type records } from '@lead-scoring/contracts';
 import type { BatchAliases } from './aliases-model.js';
 import type { IntakeCommand } from './messages.js';
+import type { BatchMetadata } from './metadata-model.js';
 import type { BatchOutput } from './output-model.js';
 import type { LookedUpAliases, StoredLead } from './state.js';
 
@@ -17,9 +18,10 @@ export class BatchDeletions {
   readonly #divided = new Set<string>();
 
   constructor(
-    private readonly known: Pick<LookedUpAliases, 'leads' | 'deletions'>,
+    private readonly known: Pick<LookedUpAliases, 'leads' | 'deletions' | 'eventful'>,
     private readonly storedLeads: ReadonlyMap<string, StoredLead>,
     private readonly aliases: BatchAliases,
+    private readonly metadata: BatchMetadata,
     private readonly output: BatchOutput,
   ) {}
 
@@ -78,7 +80,10 @@ export class BatchDeletions {
     this.#deletions.set(lead_id, deletion_id);
     this.#divided.add(lead_id);
     const after = this.lastDeletionOf(lead_id);
-    const payload = { ou_id, lead_id, alias_lead_id, unmerged_at, followed, after, deletion_id, from: 0 };
+    const payload = {
+      ...{ ou_id, lead_id, alias_lead_id, unmerged_at, followed, after, deletion_id, from: 0 },
+      ...(actor && { actor }),
+    };
     this.output.commands.push({ lead_id, command: { type: 'SendDivided', payload } });
   }
 
@@ -126,6 +131,7 @@ export class BatchDeletions {
       },
     });
     this.#deletions.set(alias_lead_id, deletion_id);
+    this.metadata.forget(alias_lead_id);
   }
 
   /** Whether a lead of the OU has events or claims. */
@@ -136,6 +142,15 @@ export class BatchDeletions {
       this.#divided.has(leadId) ||
       this.output.hasNow(ouId, leadId) ||
       this.aliases.hasClaimedNow(ouId, leadId)
+    );
+  }
+
+  /** Whether a lead of the OU has events, or is divided and gets them back. One whose only event waits for the past of an alias has none. */
+  hasEvents(ouId: string, leadId: string): boolean {
+    return (
+      (!this.#deletions.has(leadId) && this.known.eventful.get(leadId) === ouId) ||
+      this.#divided.has(leadId) ||
+      this.output.hasNow(ouId, leadId)
     );
   }
 
@@ -155,6 +170,7 @@ export class BatchDeletions {
     this.#deletions.set(lead_id, deletion_id);
     this.#removed.set(lead_id, deletion_id);
     this.#divided.delete(lead_id);
+    this.metadata.forget(lead_id);
   }
 
   /** The ids of this lead's events whose repeats are searched at another lead once that lead is no longer redirected here. */

@@ -1,5 +1,6 @@
 // The keys that must be looked up to decide on a batch of commands. Pure.
 import { isAnonymous, leadIdOf, type Alias, type records } from '@lead-scoring/contracts';
+import type { ForwardingPath } from './aliases-model.js';
 import type { IntakeCommand } from './messages.js';
 import { isOfPast } from './repeats-model.js';
 import { eventKey, historyKey, type HistoryPlace, type LookedUpAliases } from './state.js';
@@ -59,12 +60,31 @@ export function possibleLeads(commands: readonly IntakeCommand[]): string[] {
   return [...found];
 }
 
+/** Leads for which metadata may be set: whether they have events is needed. */
+export function possiblePatches(commands: readonly IntakeCommand[]): string[] {
+  const found = new Set<string>();
+  for (const { type, payload } of commands)
+    if (type === 'PatchLeadMetadata' || type === 'CarryLeadMetadata') found.add(payload.lead_id);
+  return [...found];
+}
+
+/** Leads whose metadata may change, or goes along to another lead. */
+export function possibleMetadata(commands: readonly IntakeCommand[]): string[] {
+  const found = new Set(possiblePatches(commands));
+  for (const { type, payload } of commands)
+    if (type === 'SendDivided') found.add(payload.lead_id);
+    else if (type === 'JoinLead' || (type === 'LinkAlias' && payload.takes_past === true))
+      found.add(payload.alias_lead_id);
+  return [...found];
+}
+
 /** Leads whose last deletion is needed, because events come back to them from a lead that is divided. */
 export function possibleReturns(commands: readonly IntakeCommand[]): string[] {
   const found = new Set<string>();
   for (const { type, payload } of commands)
     if (type === 'UnmergeLead') found.add(payload.alias_lead_id);
     else if (type === 'DivideLead') found.add(payload.lead_id);
+    else if (type === 'CarryLeadMetadata' && payload.after !== undefined) found.add(payload.lead_id);
     else if (type === 'IngestEvents')
       for (const { lead_id, after } of payload.events) if (after !== undefined) found.add(lead_id);
   return [...found];
@@ -99,6 +119,7 @@ export function possibleRedirects(commands: readonly IntakeCommand[]): string[] 
     if (type === 'IngestEvents') for (const { lead_id } of payload.events) found.add(lead_id);
     else if (type === 'DeleteLead' || type === 'MergeLead' || type === 'DivideLead')
       found.add(payload.lead_id);
+    else if (type === 'PatchLeadMetadata' || type === 'CarryLeadMetadata') found.add(payload.lead_id);
     else if (type === 'LinkAlias' || type === 'JoinLead' || type === 'UnlinkAlias' || type === 'UnmergeLead')
       found.add(payload.alias_lead_id);
   }
@@ -113,18 +134,34 @@ export function possibleClaims(
   const add = (lead_id: string, alias_lead_id: string) => {
     found.set(`${lead_id}${alias_lead_id}`, { lead_id, alias_lead_id });
   };
-  for (const { type, payload } of commands) {
+  for (const command of commands) {
+    const { type, payload } = command;
     if (type === 'MergeLead') add(payload.lead_id, payload.alias_lead_id);
-    if (type !== 'IngestEvents' && type !== 'DeleteLead') continue;
-    for (const { lead_id, forwarded_by } of type === 'IngestEvents' ? payload.events : [payload]) {
+    if (type === 'CarryLeadMetadata' && payload.linked_by !== undefined)
+      add(payload.lead_id, payload.linked_by);
+    for (const { lead_id, forwarded_by } of forwardedIn(command)) {
       const from = forwarded_by?.at(-1);
       if (from !== undefined) add(lead_id, from);
     }
-    if (type === 'DeleteLead') continue;
+    if (type !== 'IngestEvents') continue;
     for (const { lead_id, linked_by } of payload.events) if (linked_by !== undefined) add(lead_id, linked_by);
     for (const { event, alias_lead_id } of furtherAliases(payload)) add(event.lead_id, alias_lead_id);
   }
   return [...found.values()];
+}
+
+/** What goes on to the lead that its own lead has joined: events, and commands. */
+function forwardedIn({ type, payload }: IntakeCommand): readonly ForwardingPath[] {
+  switch (type) {
+    case 'IngestEvents':
+      return payload.events;
+    case 'DeleteLead':
+    case 'PatchLeadMetadata':
+    case 'CarryLeadMetadata':
+      return [payload];
+    default:
+      return [];
+  }
 }
 
 /** OUs whose leads may claim aliases: their counts of claims are needed. */

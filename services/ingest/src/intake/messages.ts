@@ -1,5 +1,5 @@
 // The commands that intake decides on, the events that it appends, and its decision on one batch of commands.
-import { records, type ProblemCode } from '@lead-scoring/contracts';
+import { records, type ProblemCode, type routeDeclarations } from '@lead-scoring/contracts';
 
 export type IntakeEvent =
   | { type: 'EventsIngested'; payload: records.EventsIngested }
@@ -9,6 +9,7 @@ export type IntakeEvent =
   | { type: 'LeadConflicted'; payload: records.LeadConflicted }
   | { type: 'LeadDeleted'; payload: records.LeadDeleted }
   | { type: 'LeadDivided'; payload: records.LeadDivided }
+  | { type: 'LeadMetadataPatched'; payload: records.LeadMetadataPatched }
   | { type: 'EventsRemembered'; payload: records.EventsRemembered }
   | { type: 'RepeatsDropped'; payload: records.RepeatsDropped }
   | { type: 'AliasesRefused'; payload: records.AliasesRefused };
@@ -22,6 +23,8 @@ export type IntakeCommand =
   | { type: 'DivideLead'; payload: records.DivideLead }
   | { type: 'SendDivided'; payload: records.SendDivided }
   | { type: 'DeleteLead'; payload: records.DeleteLead }
+  | { type: 'PatchLeadMetadata'; payload: records.PatchLeadMetadata }
+  | { type: 'CarryLeadMetadata'; payload: records.CarryLeadMetadata }
   | { type: 'UnlinkAlias'; payload: records.UnlinkAlias }
   | { type: 'RememberEvents'; payload: records.RememberEvents };
 
@@ -33,6 +36,7 @@ export const intakeEvents = {
   LeadConflicted: records.leadConflicted,
   LeadDeleted: records.leadDeleted,
   LeadDivided: records.leadDivided,
+  LeadMetadataPatched: records.leadMetadataPatched,
   EventsRemembered: records.eventsRemembered,
   RepeatsDropped: records.repeatsDropped,
   AliasesRefused: records.aliasesRefused,
@@ -47,6 +51,8 @@ export const intakeCommands = {
   DivideLead: records.divideLead,
   SendDivided: records.sendDivided,
   DeleteLead: records.deleteLead,
+  PatchLeadMetadata: records.patchLeadMetadata,
+  CarryLeadMetadata: records.carryLeadMetadata,
   UnlinkAlias: records.unlinkAlias,
   RememberEvents: records.rememberEvents,
 };
@@ -61,4 +67,6 @@ export interface IntakeDecision {
   replies: { to: IntakeCommand; reply: IntakeReply }[];
 }
 
-export type IntakeReply = { outcome: 'done' } | { outcome: 'rejected'; code: ProblemCode; message: string };
+export type IntakeReply =
+  | { outcome: 'done'; result?: routeDeclarations.LeadMetadata }
+  | { outcome: 'rejected'; code: ProblemCode; message: string };

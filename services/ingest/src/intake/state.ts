@@ -1,5 +1,5 @@
 // The state with which a partition decides on incoming events: redirects of leads and claims of aliases.
-import type { Alias, records } from '@lead-scoring/contracts';
+import type { Alias, records, SetMetadata } from '@lead-scoring/contracts';
 import type { EventBody } from '../repeats/body-model.js';
 
 /** The lead to which the events of a lead are forwarded; the lead itself, when it took its redirect back to end a ring. */
@@ -25,8 +25,20 @@ export interface LookedUpAliases {
   deletions: ReadonlyMap<string, string>;
   /** By `eventKey`, the events of `possiblePasts` that their leads have kept since their last ends. */
   keptSince: ReadonlySet<string>;
+  /** The leads of `possiblePatches` that have events or are being divided, with their OUs. */
+  eventful: ReadonlyMap<string, string>;
+  /** What is set for the leads of `possibleMetadata`; absent for a lead for which nothing is. */
+  metadata: ReadonlyMap<string, KnownMetadata>;
   /** The number of claimed aliases in this partition, for OUs whose leads may claim; absent for none. */
   counts: ReadonlyMap<string, number>;
+}
+
+/** What is set for a lead. */
+export interface KnownMetadata extends SetMetadata {
+  /** The ids of the last patches, the oldest first. */
+  readonly patches: readonly string[];
+  /** When it was last changed. */
+  readonly patched_at: string;
 }
 
 /** What of it follows from links alone. */
@@ -71,6 +83,8 @@ export interface DividedPage {
   readonly records: readonly { readonly payload: records.EventsIngested; readonly leaves: boolean }[];
   /** The offset from which the next page begins; null: this is the last. */
   readonly next: number | null;
+  /** Of the leads whose metadata the divided lead has, those that leave with the lead that leaves. */
+  readonly leaving: ReadonlySet<string>;
 }
 
 /** By `dividedKey`. A page that would be too much for the batch is absent. */

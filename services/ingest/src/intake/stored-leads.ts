@@ -9,7 +9,7 @@ import {
   type Collection,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { leadIdOf, type records } from '@lead-scoring/contracts';
+import { leadIdOf, noMetadata, type records, type SetMetadata } from '@lead-scoring/contracts';
 import pLimit from 'p-limit';
 import { claimIdsOf, claims, readClaimId } from '../aliases/documents.js';
 import type { DeletedTypes } from '../event-deletions/deleted-types-model.js';
@@ -30,6 +30,7 @@ import {
   recordIdsOf,
 } from '../events/keys.js';
 import { redirectsFrom, wayOf } from '../events/leads-of-alias.js';
+import { readLeadMetadata } from '../lead-metadata/documents.js';
 import { dividedRecords, leadEnds } from '../merges/documents.js';
 import { readBodies } from '../repeats/bodies.js';
 import { addForeign } from './deletions-model.js';
@@ -42,6 +43,7 @@ import {
   type HistoryPage,
   type HistoryPages,
   type HistoryPlace,
+  type KnownMetadata,
   type LookedUpAliases,
   type StoredLead,
   type StoredRepeats,
@@ -121,6 +123,16 @@ export class StoredLeads {
     return units;
   }
 
+  /** The OUs of those of these leads that have events, or are being divided. */
+  eventfulUnitsOf(leadIds: readonly string[]): Promise<Map<string, string>> {
+    return this.unitsOf(leadIds, () => false);
+  }
+
+  /** What is set for these leads. */
+  metadataOf(leadIds: readonly string[]): Promise<Map<string, KnownMetadata>> {
+    return readLeadMetadata(this.readModel, leadIds);
+  }
+
   /** The last deletions of these leads. */
   async deletionsOf(leadIds: readonly string[]): Promise<Map<string, string>> {
     const found = await findByIds(this.#deletions, leadIds.map(uuidToBinary));
@@ -169,25 +181,35 @@ export class StoredLeads {
   }
 
   /** The next records of leads that are divided, as far as they are not too much for a batch. */
-  async dividedOf(divisions: readonly records.SendDivided[]): Promise<DividedPages> {
+  async dividedOf(
+    divisions: readonly records.SendDivided[],
+    metadata: LookedUpAliases['metadata'],
+  ): Promise<DividedPages> {
     const pages = new Map<string, DividedPage>();
     for (const [index, division] of divisions.entries()) {
       // One page for each batch: a division is rare, and its page may have a megabyte.
       if (index > 0) break;
-      pages.set(dividedKey(division), await this.#dividedPageOf(division));
+      pages.set(dividedKey(division), await this.#dividedPageOf(division, metadata.get(division.lead_id)));
     }
     return pages;
   }
 
-  async #dividedPageOf({ ou_id, lead_id, alias_lead_id, from }: records.SendDivided): Promise<DividedPage> {
+  async #dividedPageOf(
+    { ou_id, lead_id, alias_lead_id, from }: records.SendDivided,
+    { joined }: SetMetadata = noMetadata,
+  ): Promise<DividedPage> {
     const place = { collection: this.#divided, leadId: lead_id, from };
     const { page } = await this.#recordsOf(place, await readDeletedTypes(this.readModel, ou_id));
-    const redirectTo = await redirectsFrom(this.readModel, ou_id, page.records.map(namedLeadOf));
-    const leaves = (payload: records.EventsIngested) =>
-      [...wayOf(namedLeadOf(payload), redirectTo)].includes(alias_lead_id);
+    const joinedLeads = page.next === null ? joined.map((one) => one.lead_id) : [];
+    const redirectTo = await redirectsFrom(this.readModel, ou_id, [
+      ...page.records.map(namedLeadOf),
+      ...joinedLeads,
+    ]);
+    const leaves = (leadId: string) => [...wayOf(leadId, redirectTo)].includes(alias_lead_id);
     return {
-      records: page.records.map((payload) => ({ payload, leaves: leaves(payload) })),
+      records: page.records.map((payload) => ({ payload, leaves: leaves(namedLeadOf(payload)) })),
       next: page.next,
+      leaving: new Set(joinedLeads.filter(leaves)),
     };
   }
 

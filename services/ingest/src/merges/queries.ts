@@ -1,10 +1,15 @@
 // What a merge of leads would join, and the leads that events have named together.
 import {
   leadFieldNames,
+  metadataInForce,
+  noMetadata,
+  overridingFieldsOf,
   routeDeclarations,
   routes,
+  shownFields,
   withLeadFields,
   type Alias,
+  type LeadField,
   type LeadFields,
 } from '@lead-scoring/contracts';
 import { keysWithin, uuidBytes, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
@@ -13,6 +18,7 @@ import pLimit from 'p-limit';
 import { countAliases } from '../aliases/queries.js';
 import { readDeletedTypes } from '../event-deletions/documents.js';
 import { endOfWay, hasEvents, redirectsFrom } from '../events/leads-of-alias.js';
+import { readLeadMetadata } from '../lead-metadata/documents.js';
 import { leadsInConflict } from './conflicts.js';
 import { leadConflicts } from './documents.js';
 import { leadsToMerge } from './mergeable.js';
@@ -53,7 +59,10 @@ interface PreviewedLead {
   readonly aliases: number;
   /** Aliases that its events have named, by `alias_kind:alias`. */
   readonly named: ReadonlyMap<string, Alias>;
+  /** As they are shown. */
   readonly fields: LeadFields;
+  /** Fields that callers have set. */
+  readonly overrides: readonly LeadField[];
 }
 
 async function previewedLead(readModel: ReadModel, ouId: string, leadId: string): Promise<PreviewedLead> {
@@ -68,12 +77,15 @@ async function previewedLead(readModel: ReadModel, ouId: string, leadId: string)
         named.set(`${alias.alias_kind}:${alias.alias}`, alias);
     if (payload.fields) fields = withLeadFields(fields, payload.fields);
   }
+  const set = (await readLeadMetadata(readModel, [leadId])).get(leadId);
+  const overrides = overridingFieldsOf(metadataInForce(set ?? noMetadata), set?.patched_at ?? '');
   return {
     lead_id: leadId,
     events,
     aliases: await countAliases(readModel, ouId, leadId),
     named,
-    fields,
+    fields: shownFields(fields, overrides),
+    overrides,
   };
 }
 
@@ -108,7 +120,8 @@ function conflictOf(
   });
   if (new Set(values.map(({ value }) => value)).size < 2) return [];
   const latest = values.reduce((one, other) => (other.at > one.at ? other : one));
-  return [{ field, values, kept: latest.value }];
+  const set = leads.flatMap(({ overrides }) => overrides.find((one) => one.field === field) ?? []);
+  return [{ field, values, kept: set[0]?.value ?? latest.value }];
 }
 
 /** Empty where all leads have the same company, or none has one. */

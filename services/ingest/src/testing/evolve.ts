@@ -15,6 +15,7 @@ export function evolveAliases(state: AliasState, event: IntakeEvent): void {
     case 'AliasesRefused':
     case 'LeadConflicted':
     case 'LeadDivided':
+    case 'LeadMetadataPatched':
       return;
     case 'AliasClaimed': {
       const { ou_id, lead_id, alias_lead_id } = event.payload;

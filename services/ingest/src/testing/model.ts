@@ -1,5 +1,5 @@
 // A small model of the running system: partitions with queues, each with a state of its own.
-import { isAnonymous, leadIdOf, nameBasedId, type records } from '@lead-scoring/contracts';
+import { isAnonymous, leadIdOf, nameBasedId, type JsonObject, type records } from '@lead-scoring/contracts';
 import { decideIntake } from '../intake/decide.js';
 import { addForeign } from '../intake/deletions-model.js';
 import {
@@ -9,6 +9,8 @@ import {
   possibleDivisions,
   possibleJoins,
   possibleLeads,
+  possibleMetadata,
+  possiblePatches,
   possiblePasts,
   possibleRedirects,
   possibleRepeats,
@@ -16,6 +18,7 @@ import {
   possibleVisitors,
 } from '../intake/lookups-model.js';
 import type { IntakeCommand, IntakeEvent } from '../intake/messages.js';
+import { evolveMetadata } from '../intake/metadata-model.js';
 import {
   addClaim,
   dividedKey,
@@ -25,6 +28,7 @@ import {
   type DividedPage,
   type HistoryPage,
   type HistoryPlace,
+  type KnownMetadata,
   type StoredLead,
   type LookedUpLinks,
 } from '../intake/state.js';
@@ -34,6 +38,8 @@ import { aliasOf, deleteLead, ingest, leadOf, ouId, receivedAt, type SentEvent }
 export interface Partition {
   queue: IntakeCommand[];
   state: AliasState;
+  /** What is set for leads. */
+  metadata: Map<string, KnownMetadata>;
   log: IntakeEvent[];
 }
 
@@ -57,6 +63,7 @@ export class Model {
     this.partitions = Array.from({ length: partitionCount }, () => ({
       queue: [],
       state: emptyAliasState(),
+      metadata: new Map(),
       log: [],
     }));
   }
@@ -77,6 +84,23 @@ export class Model {
     this.partitionOf(leadOf(name)).queue.push(
       deleteLead(name, { deletion_id: nameBasedId(ouId, `deletion ${String(this.deletions)}`) }),
     );
+  }
+
+  patches = 0;
+  /** The answers to each patch. */
+  readonly patched = new Map<string, { outcome: string; lead_id?: string | undefined }[]>();
+
+  /** @returns the id of the patch */
+  patch(name: string, patch: JsonObject): string {
+    this.patches += 1;
+    const patch_id = nameBasedId(ouId, `patch ${String(this.patches)}`);
+    const payload = { ou_id: ouId, lead_id: leadOf(name), patch_id, patch, requested_at: this.#moment() };
+    this.partitionOf(leadOf(name)).queue.push({ type: 'PatchLeadMetadata', payload });
+    return patch_id;
+  }
+
+  metadataOf(leadId: string): KnownMetadata | undefined {
+    return this.partitionOf(leadId).metadata.get(leadId);
   }
 
   /**
@@ -167,15 +191,19 @@ export class Model {
           ? [{ payload: event.payload, offset }]
           : [],
       );
-    const leaves = ({ aliases: [named] }: records.EventsIngested) => {
-      let lead = named ? leadIdOf(ouId, named.alias_kind, named.alias) : lead_id;
+    const leaves = (leadId: string) => {
+      let lead = leadId;
       for (let hops = 0; hops < 20 && lead !== alias_lead_id && this.linkOf(lead) !== lead; hops += 1)
         lead = this.linkOf(lead);
       return lead === alias_lead_id;
     };
+    const namedLeadOf = ({ aliases: [named] }: records.EventsIngested) =>
+      named ? leadIdOf(ouId, named.alias_kind, named.alias) : lead_id;
+    const joined = this.metadataOf(lead_id)?.joined ?? [];
     return {
-      records: recorded.slice(0, 2).map(({ payload }) => ({ payload, leaves: leaves(payload) })),
+      records: recorded.slice(0, 2).map(({ payload }) => ({ payload, leaves: leaves(namedLeadOf(payload)) })),
       next: recorded[2]?.offset ?? null,
+      leaving: new Set(joined.map((one) => one.lead_id).filter(leaves)),
     };
   }
 
@@ -270,6 +298,10 @@ export class Model {
         keptSince: this.keptSince(commands),
         leads: present(possibleLeads(commands), (lead) => this.ouOf(lead) ?? undefined),
         deletions: present(possibleReturns(commands), (lead) => this.deletionOf(lead)),
+        eventful: present(possiblePatches(commands), (lead) =>
+          this.recordsOf(lead).length > 0 || this.isDivided(lead) ? ouId : undefined,
+        ),
+        metadata: present(possibleMetadata(commands), (lead) => partition.metadata.get(lead)),
       },
       new Map(repeats.map((key) => [key, null])),
       storedLeads,
@@ -278,7 +310,16 @@ export class Model {
       new Map(possibleDivisions(commands).map((one) => [dividedKey(one), this.dividedPageOf(one)])),
     );
     for (const { to, reply } of decision.replies) {
-      if (to.type !== 'DeleteLead') throw new Error('only deletions are answered');
+      if (to.type === 'PatchLeadMetadata') {
+        const { patch_id } = to.payload;
+        const answer = {
+          outcome: reply.outcome,
+          lead_id: reply.outcome === 'done' ? reply.result?.lead_id : undefined,
+        };
+        this.patched.set(patch_id, [...(this.patched.get(patch_id) ?? []), answer]);
+        continue;
+      }
+      if (to.type !== 'DeleteLead') throw new Error('only deletions and patches are answered');
       const { deletion_id } = to.payload;
       this.answers.set(deletion_id, [...(this.answers.get(deletion_id) ?? []), reply.outcome]);
     }
@@ -294,6 +335,7 @@ export class Model {
   private fold(partition: Partition, event: IntakeEvent): void {
     partition.log.push(event);
     evolveAliases(partition.state, event);
+    evolveAllMetadata(partition.metadata, event);
     if (event.type === 'EventsRemembered')
       for (const id of event.payload.event_ids) this.stored.add(eventKey(event.payload.lead_id, id));
     if (event.type !== 'EventsIngested') return;
@@ -303,7 +345,11 @@ export class Model {
   /** A crash: the state is thrown away and folded anew from the partition's own events. */
   restart(partition: Partition): void {
     partition.state = emptyAliasState();
-    for (const event of partition.log) evolveAliases(partition.state, event);
+    partition.metadata = new Map();
+    for (const event of partition.log) {
+      evolveAliases(partition.state, event);
+      evolveAllMetadata(partition.metadata, event);
+    }
   }
 
   drain(): void {
@@ -333,6 +379,16 @@ export class Model {
       ),
     );
   }
+}
+
+/** Folds what is set for leads, as the projection does. */
+export function evolveAllMetadata(
+  metadata: Map<string, KnownMetadata>,
+  { type, payload }: IntakeEvent,
+): void {
+  if (type === 'LeadMetadataPatched')
+    metadata.set(payload.lead_id, evolveMetadata(metadata.get(payload.lead_id), payload));
+  else if (type === 'LeadDeleted' && payload.joined_to !== payload.lead_id) metadata.delete(payload.lead_id);
 }
 
 const mergeCommands: ReadonlySet<string> = new Set([

@@ -1,5 +1,6 @@
 // The leads of a batch as of its records. The fields that saved filters compare are read only where a trigger with a filter may
 // fire.
+import { shownFields } from '@lead-scoring/contracts';
 import type { LeadAccount } from '@lead-scoring/explanations';
 import type { FilteredLead } from '@lead-scoring/scoring-domain';
 import type { BatchAccounts, SeenLead } from './accounts.js';
@@ -33,10 +34,10 @@ export async function leadMoments(
 
 /** The fields of an account that filters compare. */
 export function filteredLeadOf(account: LeadAccount): FilteredLead {
-  const { given_name, given, activity, score, rulesets, profile } = account;
+  const { given_name, given, overrides, activity, score, rulesets, profile } = account;
   return {
     // The account of a lead with very many decisions lacks those of its oldest ones.
-    fields: { ...(given_name && { name: given_name }), ...given, ...activity.fields },
+    fields: shownFields({ ...(given_name && { name: given_name }), ...given, ...activity.fields }, overrides),
     aliases: activity.aliases,
     score,
     rulesets,

@@ -1,5 +1,6 @@
 // Completes drafts of firings with the lead's name, fields, level and top drivers as of the record that made the trigger fire.
 import {
+  shownFields,
   withLeadFields,
   type LeadFields,
   type LeadScoreType,
@@ -110,7 +111,7 @@ function describe(
     };
   return {
     name: nameOf(account),
-    ...valuesOf(account.given),
+    ...valuesOf(shownFields(account.given, account.overrides)),
     aliases,
     score: account.score,
     top_drivers: driversOfScore(account, configuration, scoreType).map(driver),

@@ -71,6 +71,7 @@ export const firingReads = {
     AliasUnlinked: 'ignored',
     LeadConflicted: 'ignored',
     LeadDivided: 'ignored',
+    LeadMetadataPatched: 'ignored',
     EventTypeVisibilityChanged: 'ignored',
     EventsOfTypeDeleted: 'ignored',
     RecountBegun: 'ignored',

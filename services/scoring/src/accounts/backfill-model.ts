@@ -32,7 +32,8 @@ export class NamedHistory {
   take(causes: readonly LeadCause[]): void {
     for (const { type, payload } of causes)
       if (type === 'LeadDeleted') this.#leads.delete(payload.lead_id);
-      else for (const event of payload.events) this.#takeEvent(payload.lead_id, event);
+      else if (type === 'EventsIngested')
+        for (const event of payload.events) this.#takeEvent(payload.lead_id, event);
   }
 
   #takeEvent(leadId: string, { metadata, timestamp: at }: records.EventsIngested['events'][number]): void {

@@ -2,12 +2,12 @@
 // where nothing has changed. Each is recorded, and sent to the partition of the account.
 import {
   accountLimits,
-  withLeadFields,
+  fieldsAfter,
   type AccountIdentity,
   type Alias,
-  type LeadFields,
   type ProfileChange,
   type records,
+  type ShownFields,
 } from '@lead-scoring/contracts';
 import { withAliases } from '@lead-scoring/scoring-domain';
 import type { LeadCause, ScoreEvent } from '../scores/messages.js';
@@ -17,10 +17,9 @@ import { accountMeant, type MergedAccounts } from './merge-model.js';
 import type { ContributionEvent } from './messages.js';
 
 /** The parts of a lead that its contribution is made of. */
-export interface ContributingLead {
+export interface ContributingLead extends ShownFields {
   readonly score: number;
   readonly aliases: readonly Alias[];
-  readonly fields: LeadFields;
   readonly last_activity_at: string;
   readonly account?: LeadAccount | undefined;
 }
@@ -72,7 +71,9 @@ export function contributionsOf(
   for (const { type, payload } of causes) {
     const change = changes.get(`${payload.ou_id}/${payload.lead_id}`);
     if (type === 'LeadDeleted') change?.forgetNamed();
-    else if (sources.contributes(payload.ou_id)) change?.ingested(payload.events);
+    // Metadata that is set for a lead names no account; a company that is set is one of the lead's fields.
+    else if (type === 'EventsIngested' && sources.contributes(payload.ou_id))
+      change?.ingested(payload.events);
   }
   const events: ContributionEvent[] = [];
   for (const change of changes.values()) {
@@ -116,9 +117,7 @@ class LeadChange {
         this.#lead = {
           score: payload.score,
           aliases: withAliases(this.#lead?.aliases ?? [], payload.aliases),
-          fields: payload.fields
-            ? withLeadFields(this.#lead?.fields ?? {}, payload.fields)
-            : (this.#lead?.fields ?? {}),
+          ...fieldsAfter(this.#lead, payload),
           last_activity_at: laterOf(this.#lead?.last_activity_at, payload.last_activity_at),
           account: this.#lead?.account,
         };

@@ -57,6 +57,8 @@ class DealBatch {
       this.#forget(payload);
       return [];
     }
+    // Metadata that is set for a lead names no deals: what happens to a deal is an event.
+    if (type === 'LeadMetadataPatched') return [];
     return nameDeals(payload.events) ? this.#record(payload) : [];
   }
 

@@ -48,6 +48,7 @@ export function leadAnswer(
     ...(fields.company && { company: fields.company.value }),
     ...(fields.title && { title: fields.title.value }),
     ...(fields.owner && { owner: fields.owner.value }),
+    ...(fields.phase && { phase: fields.phase.value }),
     ...(document.account && { account_id: document.account.account_id }),
     aliases,
     score,

@@ -1,5 +1,5 @@
 // The documents of leads, of their timelines, and of histograms of scores.
-import { nameBasedId, type Alias, type LeadFields } from '@lead-scoring/contracts';
+import { nameBasedId, type Alias, type LeadFields, type OverriddenFields } from '@lead-scoring/contracts';
 import {
   defineCollection,
   packJson,
@@ -38,7 +38,10 @@ export interface LeadDocument extends GuardedDocument {
   search: string;
   /** For filters: absent in documents stored before there were filters. */
   lowered?: LoweredTexts;
+  /** As they are shown. */
   fields: LeadFields;
+  /** Absent where callers have set no fields. */
+  overridden?: OverriddenFields;
   aliases: Alias[];
   score: number;
   /** Only for leads with another profile score than 0. */
@@ -126,6 +129,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
     offset: lead.offset,
     name,
     fields: lead.fields,
+    ...(lead.overridden && { overridden: lead.overridden }),
     aliases: [...lead.aliases],
     rulesets: [...lead.rulesets],
     ...(lead.resets && { resets: [...lead.resets] }),
@@ -147,6 +151,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
   const {
     aliases,
     fields,
+    overridden,
     score,
     rulesets,
     resets,
@@ -169,6 +174,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     ou_id: ouId,
     aliases,
     fields,
+    ...(overridden && { overridden }),
     score,
     rulesets,
     ...(resets && { resets }),

@@ -4,7 +4,13 @@ import { resetsScore, withDecision, withProfileChanges } from '@lead-scoring/sco
 import { leadAccountOf } from '../accounts/contribution-model.js';
 import { withDealAdjustments } from '../deals/lead-deal-score-model.js';
 import { decayAfterAdjusted, withDue } from '../decays/decay-fold.js';
-import { emptyProfile, profileAdjustmentsIn, withProfilePoints, type LeadProfile } from '../profile/state.js';
+import {
+  emptyProfile,
+  profileAdjustmentsIn,
+  withOverrides,
+  withProfilePoints,
+  type LeadProfile,
+} from '../profile/state.js';
 import type { Lead, ScoreReset } from './state.js';
 
 /** The number of resets that a lead remembers: a command that comes again comes soon. */
@@ -69,7 +75,12 @@ function withoutLimitUses(lead: Lead): Lead {
 function foldedProfile({ profile }: Lead, decision: records.ScoreAdjusted): LeadProfile {
   const { score, rescored } = decision;
   const values = rescored?.profile_values;
-  const known = values ? { ...(profile ?? emptyProfile), values: withProfileChanges([], values) } : profile;
+  const known = values
+    ? withOverrides(
+        { ...(profile ?? emptyProfile), values: withProfileChanges([], values) },
+        rescored.profile_overrides,
+      )
+    : profile;
   return withProfilePoints(known, { score, adjustments: profileAdjustmentsIn(decision) });
 }
 

@@ -1,5 +1,5 @@
 // Folds decisions into a lead: pure. A decision that was folded before changes nothing.
-import { withLeadFields, type records } from '@lead-scoring/contracts';
+import { fieldsAfter, type records } from '@lead-scoring/contracts';
 import { withAliases, withDecision } from '@lead-scoring/scoring-domain';
 import { decayAfterScored, lastScoredAt } from '../decays/decay-fold.js';
 import { withValues } from '../profile/state.js';
@@ -8,7 +8,7 @@ import type { Lead } from './state.js';
 
 export function foldLead(lead: Lead | null, decision: records.LeadScored, offset: number): Lead {
   if (lead && lead.offset >= offset) return lead;
-  const profile = withValues(lead?.profile, decision.profile);
+  const profile = withValues(lead?.profile, decision);
   const deals = withDeals(lead?.deals, decision.deals);
   const limit_uses = withLimitUses(lead?.limit_uses, decision.limit_uses);
   const last_scored_at = lastScoredAt(lead?.last_scored_at, decision);
@@ -17,7 +17,7 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
     id: decision.lead_id,
     ou_id: decision.ou_id,
     aliases: withAliases(lead?.aliases ?? [], decision.aliases),
-    fields: decision.fields ? withLeadFields(lead?.fields ?? {}, decision.fields) : (lead?.fields ?? {}),
+    ...fieldsAfter(lead, decision),
     score: decision.score,
     rulesets: withDecision(lead?.rulesets ?? [], decision),
     ...(limit_uses && { limit_uses }),

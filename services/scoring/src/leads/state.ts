@@ -1,5 +1,5 @@
 // The state of a lead.
-import { leadFieldNames, type Alias, type LeadFieldName, type LeadFields } from '@lead-scoring/contracts';
+import { leadFieldNames, type Alias, type LeadFieldName, type ShownFields } from '@lead-scoring/contracts';
 import type { LeadDecay } from '@lead-scoring/scoring-domain';
 import type { LeadAccount } from '../accounts/contribution-model.js';
 import type { LeadDeals } from '../deals/lead-deal-score-model.js';
@@ -7,11 +7,10 @@ import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { RulesetScores } from '@lead-scoring/scoring-domain';
 
-export interface Lead extends LeadDeals {
+export interface Lead extends LeadDeals, ShownFields {
   readonly id: string;
   readonly ou_id: string;
   readonly aliases: readonly Alias[];
-  readonly fields: LeadFields;
   readonly score: number;
   readonly rulesets: RulesetScores;
   /** What limits of rules have counted; absent for a lead without matches of rules with limits. */

@@ -1,7 +1,12 @@
-// Decides the profiles of a batch: pure. Each record of events first changes the values of its lead's profile, then the points
-// that the profile gives. Values are recorded with the decision on the events, points as a decision of their own after it.
-import { withLeadFields, type records } from '@lead-scoring/contracts';
-import { profileChanges, withAliases } from '@lead-scoring/scoring-domain';
+// Decides the profiles of a batch: pure. Each record of events, and of metadata that was set, first changes the values of its lead's profile,
+// then the points that the profile gives. Values are recorded with the decision on the record, points as a decision of their own after it.
+import { fieldsAfter, overridingFieldsOf, type records } from '@lead-scoring/contracts';
+import {
+  profileChanges,
+  profileOverridesOf,
+  withAliases,
+  type KnownValue,
+} from '@lead-scoring/scoring-domain';
 import { sumOfPoints } from '../condition-rules/points-model.js';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import { profileAdjustments, type ProfiledLead } from './decide.js';
@@ -52,15 +57,20 @@ export function withProfiles(
       leads.set(name, null);
       continue;
     }
+    // Metadata was set for a lead that is not there.
+    if (cause.type === 'LeadMetadataPatched' && own.length === 0) continue;
     const known = leads.get(name);
     const before = (known === undefined ? leadBefore(ou_id, lead_id) : known) ?? newLead;
-    const { changes, adjustments, after } = decideProfile(cause.payload, before, profile);
+    const { changes, adjustments, after } =
+      cause.type === 'EventsIngested'
+        ? decideProfile(cause.payload, before, profile)
+        : decidePatchedProfile(cause.payload, before, profile);
     leads.set(name, after);
     changedPoints += adjustments.length;
     if (changedPoints > maximum && causes.length > 1) return null;
     events.push(...withValuesRecorded(own, changes));
     const previous = before.profile?.score ?? 0;
-    events.push(...adjustedRecords(cause.payload, previous, adjustments, versionOf(ou_id)));
+    events.push(...adjustedRecords(cause, previous, adjustments, versionOf(ou_id)));
   }
   return events;
 }
@@ -78,21 +88,63 @@ function endOfCause(decided: readonly LeadEvent[], from: number, { source }: Lea
   return end === first ? from : end;
 }
 
+/** The changes of the values of a profile, as they are recorded. */
+type ValueChanges = Pick<records.LeadScored, 'profile' | 'profile_overrides'>;
+
+export interface DecidedProfile {
+  readonly changes: ValueChanges;
+  readonly adjustments: readonly ProfileAdjustment[];
+  readonly after: ProfiledLead;
+}
+
 /** What one record of events comes to for the profile of its lead. */
 export function decideProfile(
   { events, received_at, fields, aliases }: records.EventsIngested,
   before: ProfiledLead,
   compiled: CompiledProfile,
-): { changes: records.LeadScored['profile'] & {}; adjustments: ProfileAdjustment[]; after: ProfiledLead } {
-  const changes = profileChanges(before.profile?.values ?? [], compiled.mappings, events, received_at);
+): DecidedProfile {
+  const { mappings } = compiled;
+  const profile = profileChanges(before.profile?.values ?? [], mappings, events, received_at);
+  const overrides = before.profile?.overrides ?? [];
+  const mapped = overrides.filter(({ field }) => mappings.fields.has(field));
+  const changes: ValueChanges = {
+    ...(profile.length > 0 && { profile }),
+    ...(mapped.length < overrides.length && { profile_overrides: recordedValues(mapped) }),
+  };
   const named: ProfiledLead = {
-    fields: fields ? withLeadFields(before.fields, fields) : before.fields,
+    ...fieldsAfter(before, { fields }),
     aliases: withAliases(before.aliases, aliases),
     profile: withValues(before.profile, changes),
   };
+  return withPoints(named, changes, compiled);
+}
+
+/** What metadata that was set for a lead comes to for its profile. */
+function decidePatchedProfile(
+  { metadata, patched_at }: records.LeadMetadataPatched,
+  before: ProfiledLead,
+  compiled: CompiledProfile,
+): DecidedProfile {
+  const changes = {
+    profile_overrides: recordedValues(profileOverridesOf(compiled.mappings, metadata, patched_at)),
+  };
+  const named: ProfiledLead = {
+    ...fieldsAfter(before, { overrides: overridingFieldsOf(metadata, patched_at) }),
+    aliases: before.aliases,
+    profile: withValues(before.profile, changes),
+  };
+  return withPoints(named, changes, compiled);
+}
+
+function recordedValues(values: readonly KnownValue[]): ValueChanges['profile_overrides'] & {} {
+  return values.map(({ field, value, at }) => ({ field, value, at }));
+}
+
+/** Compares the rules with the profile as it has become. */
+function withPoints(named: ProfiledLead, changes: ValueChanges, compiled: CompiledProfile): DecidedProfile {
   const adjustments = profileAdjustments(named, compiled);
   if (adjustments.length === 0) return { changes, adjustments, after: named };
-  const score = (before.profile?.score ?? 0) + sumOfPoints(adjustments);
+  const score = (named.profile?.score ?? 0) + sumOfPoints(adjustments);
   return {
     changes,
     adjustments,
@@ -100,22 +152,21 @@ export function decideProfile(
   };
 }
 
-/** Records the changed values with the last decision on the events. */
-function withValuesRecorded(
-  own: readonly LeadEvent[],
-  changes: records.LeadScored['profile'] & {},
-): readonly LeadEvent[] {
+/** Records the changed values with the last decision on the cause. */
+function withValuesRecorded(own: readonly LeadEvent[], changes: ValueChanges): readonly LeadEvent[] {
   const last = own.at(-1);
-  if (changes.length === 0 || last?.type !== 'LeadScored') return own;
-  return [...own.slice(0, -1), { type: 'LeadScored', payload: { ...last.payload, profile: changes } }];
+  if (Object.keys(changes).length === 0 || last?.type !== 'LeadScored') return own;
+  return [...own.slice(0, -1), { type: 'LeadScored', payload: { ...last.payload, ...changes } }];
 }
 
 function adjustedRecords(
-  { ou_id, lead_id, received_at, fire_triggers }: records.EventsIngested,
+  cause: Exclude<LeadCause, { type: 'LeadDeleted' }>,
   before: number,
   adjustments: readonly ProfileAdjustment[],
   configuration_version: number,
 ): LeadEvent[] {
+  const { ou_id, lead_id, fire_triggers } = cause.payload;
+  const decided_at = cause.type === 'EventsIngested' ? cause.payload.received_at : cause.payload.patched_at;
   const events: LeadEvent[] = [];
   let previous_score = before;
   for (let from = 0; from < adjustments.length; from += maximumAdjustments) {
@@ -131,7 +182,7 @@ function adjustedRecords(
         score,
         configuration_version,
         adjustments: part,
-        decided_at: received_at,
+        decided_at,
         fire_triggers,
       },
     });

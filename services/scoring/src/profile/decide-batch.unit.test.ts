@@ -12,6 +12,7 @@ import {
 import fc from 'fast-check';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
+import { toLead, toLeadDocument } from '../leads/documents.js';
 import { foldAdjusted } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
 import type { Lead } from '../leads/state.js';
@@ -27,6 +28,7 @@ import {
   idOf,
   ingested,
   ouId,
+  patched,
   removeMapping,
   setProfileRulesActive,
   updateRule,
@@ -105,6 +107,20 @@ const cause = fc.oneof(
       events: fc.array(fc.record({ hours: fc.nat(5), metadata: event }), { minLength: 1, maxLength: 3 }),
     }),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      lead: fc.constantFrom('ada', 'bob'),
+      set: fc.record(
+        {
+          title: fc.constantFrom('VP Sales', 'Poet'),
+          employees: fc.constantFrom(10, 10_000),
+          company: fc.constantFrom('Engines', 'Cards'),
+        },
+        { requiredKeys: [] },
+      ),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ lead: fc.constantFrom('ada', 'bob'), events: fc.constant(null) }) },
 );
 const change = fc.constantFrom<ConfigurationCommand>(
@@ -137,9 +153,15 @@ function lived(parts: History, sizes: readonly number[]) {
   let offset = 0;
   for (const { changes, causes } of parts) {
     configuration = configured(configuration, ...changes);
-    const taken = causes.map(({ lead, events }): LeadCause => {
+    const taken = causes.map((one): LeadCause => {
       offset += 1;
       const source = { offset };
+      const { lead } = one;
+      if ('set' in one) {
+        const payload = patched(lead, { ...one.set }, { patched_at: hour(100 + offset) });
+        return { type: 'LeadMetadataPatched', payload, source };
+      }
+      const { events } = one;
       if (!events) return { type: 'LeadDeleted', payload: deleted(lead), source };
       const fields = events.flatMap(({ hours, metadata }) =>
         metadata.company === undefined
@@ -233,11 +255,68 @@ describe('profile scores', () => {
         const named = new Set(parts[last]?.causes.map(({ lead }) => idOf(lead)));
         for (const lead of leads.values()) {
           if (!named.has(lead.id)) continue;
-          const profile = profileOf({ ...lead, values: lead.profile?.values ?? [] });
+          const profile = profileOf({
+            ...lead,
+            values: lead.profile?.values ?? [],
+            overrides: lead.profile?.overrides,
+          });
           expect((lead.profile ?? emptyProfile).score).toBe(testProfile(profile, configuration, []).points);
         }
       }),
     );
+  });
+
+  test('are those of events again once everything that was set is taken back, whenever the events came', () => {
+    fc.assert(
+      fc.property(history, (parts) => {
+        const leads = ['ada', 'bob'] as const;
+        const end: History[number] = { changes: [], causes: leads.map((lead) => ({ lead, set: {} })) };
+        const isSet = (one: History[number]['causes'][number]) => 'set' in one;
+        const without = parts.map(({ changes, causes }) => ({
+          changes,
+          causes: causes.filter((one) => !isSet(one)),
+        }));
+        const [one, other] = [lived([...parts, end], []), lived([...without, end], [])];
+        for (const lead of leads) {
+          const [after, never] = [one.leads.get(idOf(lead)), other.leads.get(idOf(lead))];
+          expect(after?.fields).toEqual(never?.fields);
+          expect(after?.overridden).toBeUndefined();
+          expect(after?.profile?.values).toEqual(never?.profile?.values);
+          expect(after?.profile?.overrides).toBeUndefined();
+          expect(after?.profile?.score).toEqual(never?.profile?.score);
+          const times = ['event_count', 'first_activity_at', 'last_activity_at', 'score'] as const;
+          for (const name of times) expect(after?.[name]).toEqual(never?.[name]);
+        }
+      }),
+    );
+  });
+
+  test('what is set wins over events of before and of later, until it is set otherwise', () => {
+    const history: History = [
+      {
+        changes: [],
+        causes: [
+          { lead: 'ada', events: [{ hours: 5, metadata: { title: 'Analyst', company: 'Engines' } }] },
+          { lead: 'ada', set: { title: 'VP Sales', company: 'Cards' } },
+          { lead: 'ada', events: [{ hours: 4, metadata: { title: 'Poet', company: 'Looms' } }] },
+        ],
+      },
+    ];
+    const ada = lived(history, []).leads.get(idOf('ada'));
+    expect(ada?.fields.company?.value).toBe('Cards');
+    expect(ada?.overridden?.given.company?.value).toBe('Engines');
+    expect(ada?.profile).toMatchObject({
+      values: [{ field: 'seniority', value: 'analyst' }],
+      overrides: [{ field: 'seniority', value: 'vp' }],
+      score: 18,
+    });
+    expect(toLead(toLeadDocument(ada as Lead, 0), ouId)).toEqual(ada);
+    expect(toLeadDocument(ada as Lead, 0).lowered).toMatchObject({ company: 'cards' });
+  });
+
+  test('metadata that is set for a lead which is not there says nothing', () => {
+    const { log } = lived([{ changes: [], causes: [{ lead: 'ada', set: { title: 'VP Sales' } }] }], []);
+    expect(log).toEqual([]);
   });
 
   test('cost an OU that never configured them nothing: its events are handed on as they are', () => {

@@ -10,6 +10,7 @@ import {
   idOf,
   ingested,
   otherOuId,
+  patched,
   removeMapping,
   setProfileRulesActive,
   updateRule,
@@ -202,4 +203,23 @@ describe('what is configured', () => {
     expect(await scoreOf('dora')).toMatchObject({ scores: { profile: -8 } });
     expect(await rig.request(removeMapping('seniority'))).toMatchObject({ code: 'mapping_not_found' });
   });
+});
+
+test('a profile score follows what callers set for the lead, with a recorded reason, and what events say once that is taken back', async () => {
+  await rig.score([views('patched', 'Analyst')]);
+  expect((await scoreOf('patched')).scores).toMatchObject({ profile: -8 });
+  await rig.score([
+    patched('patched', { job: { title: 'VP' }, name: 'Pat Ched', phase: 'Won', $x: { 'a.b': 1 } }),
+    views('patched', 'Analyst', 'Poet'),
+  ]);
+  expect((await scoreOf('patched')).scores).toMatchObject({ engagement: 15, profile: 12 });
+  const [entry] = (await explain('patched')).profile_entries as JsonObject[];
+  expect(entry?.words).toBe('+20: the profile began to meet "Decision maker" (seniority is "vp").');
+  const conditions = { all: [{ field: 'phase', operator: 'equals', value: 'won' }] };
+  expect((await rig.post('/filters/preview', { conditions })).body).toMatchObject({ total: 1 });
+  const { body: listed } = await rig.get('/leads?q=pat%20ched');
+  expect(listed).toMatchObject({ total: 1, data: [{ name: 'Pat Ched', phase: 'Won', event_count: 3 }] });
+  await rig.score([patched('patched', {})]);
+  expect((await scoreOf('patched')).scores).toMatchObject({ engagement: 15, profile: -8 });
+  expect((await rig.get('/leads?q=pat%20ched')).body).toMatchObject({ total: 0 });
 });

@@ -51,6 +51,6 @@ export function profileQueries({ readModel, configurations }: ProfileQueryDepend
 
 /** @throws ProblemError 404 `lead_not_found` */
 async function profileOfLead(readModel: ReadModel, ouId: string, leadId: string): Promise<JsonObject> {
-  const { fields, aliases, profile = emptyProfile } = await findLead(readModel, ouId, leadId);
-  return profileOf({ fields, aliases, values: profile.values });
+  const { fields, overridden, aliases, profile = emptyProfile } = await findLead(readModel, ouId, leadId);
+  return profileOf({ fields, overridden, aliases, values: profile.values, overrides: profile.overrides });
 }

@@ -4,12 +4,15 @@ import {
   withHeldChanges,
   withProfileChanges,
   type HeldPoints,
+  type KnownValue,
   type ProfileValues,
 } from '@lead-scoring/scoring-domain';
 import { withPointChanges, type GivenPoints, type PointChange } from '../condition-rules/points-model.js';
 
 export interface LeadProfile {
   readonly values: ProfileValues;
+  /** Values from what callers have set, in place of those from events; absent where there are none. */
+  readonly overrides?: readonly KnownValue[] | undefined;
   /** In the order in which the rules began to match. */
   readonly given: readonly GivenPoints[];
   /** Points that limits of rulesets hold; absent where they hold none. */
@@ -20,14 +23,24 @@ export interface LeadProfile {
 
 export const emptyProfile: LeadProfile = { values: [], given: [], score: 0 };
 
-/** Folds the profile values of a decision on events. */
+/** Folds the profile values of a decision. */
 export function withValues(
   profile: LeadProfile | undefined,
-  changes: readonly ProfileChange[] | undefined,
+  { profile: changes, profile_overrides }: Pick<records.LeadScored, 'profile' | 'profile_overrides'>,
 ): LeadProfile | undefined {
-  if (!changes) return profile;
+  if (!changes && !profile_overrides) return profile;
   const known = profile ?? emptyProfile;
-  return { ...known, values: withProfileChanges(known.values, changes) };
+  const changed = changes ? { ...known, values: withProfileChanges(known.values, changes) } : known;
+  return profile_overrides ? withOverrides(changed, profile_overrides) : changed;
+}
+
+/** The profile with these values from what callers have set, and no others. */
+export function withOverrides(
+  { values, given, held, score }: LeadProfile,
+  changes: readonly ProfileChange[] = [],
+): LeadProfile {
+  const overrides = withProfileChanges([], changes);
+  return { values, ...(overrides.length > 0 && { overrides }), given, ...(held && { held }), score };
 }
 
 /** Folds the changes of points of a decision on a profile. */
@@ -35,13 +48,14 @@ export function withProfilePoints(
   profile: LeadProfile | undefined,
   { score, adjustments }: { score: number; adjustments: readonly ProfileAdjustment[] },
 ): LeadProfile {
-  const { values, given, held: before = [] } = profile ?? emptyProfile;
+  const { values, overrides, given, held: before = [] } = profile ?? emptyProfile;
   const held = withHeldChanges(
     before,
     adjustments.filter((one) => one.reason === 'held_by_ruleset'),
   );
   return {
     values,
+    ...(overrides && { overrides }),
     given: withPointChanges(
       given,
       adjustments.filter((one) => one.reason === 'profile_rule'),

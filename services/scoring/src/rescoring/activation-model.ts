@@ -8,7 +8,7 @@ import { adjustedLead } from '../leads/fold-adjusted.js';
 import type { Lead } from '../leads/state.js';
 import { profileAdjustments } from '../profile/decide.js';
 import { compileProfile } from '../profile/profile-model.js';
-import { emptyProfile } from '../profile/state.js';
+import { emptyProfile, withOverrides, type LeadProfile } from '../profile/state.js';
 import type { CompiledRules } from '../scores/rule-model.js';
 import { recordedParts } from './points-model.js';
 import type { PreparedGroup } from './prepared-model.js';
@@ -134,12 +134,14 @@ function profileDecider({ configuration, live }: ActivationRules) {
   return (lead: Lead, group: PreparedGroup, activation: Activation): records.ScoreAdjusted[] => {
     const { ruleset_id, job_id } = activation;
     const before = lead.profile ?? emptyProfile;
-    const values = group.of(lead.id)?.state.profile?.values ?? [];
+    const { values, overrides } = group.of(lead.id)?.state.profile ?? emptyProfile;
     if (!rules) return [];
-    const changes = profileAdjustments({ ...lead, profile: { ...before, values } }, rules).filter(
+    const computed = withOverrides({ ...before, values }, overrides);
+    const changes = profileAdjustments({ ...lead, profile: computed }, rules).filter(
       (change) => ruleset_id === undefined || change.ruleset_id === ruleset_id,
     );
-    if (changes.length === 0 && JSON.stringify(before.values) === JSON.stringify(values)) return [];
+    const textOf = (one: LeadProfile) => JSON.stringify([one.values, one.overrides ?? []]);
+    if (changes.length === 0 && textOf(before) === textOf(computed)) return [];
     const all: records.ScoreAdjustment[] = [{ reason: 'rescored', points: 0 }, ...changes];
     const rescored = { job_id, ...(ruleset_id !== undefined && { ruleset_id }) };
     const decisions: records.ScoreAdjusted[] = [];
@@ -154,7 +156,12 @@ function profileDecider({ configuration, live }: ActivationRules) {
         adjustments,
         rescored: {
           ...rescored,
-          ...(from === 0 && { profile_values: [...values] as records.Rescored['profile_values'] & {} }),
+          ...(from === 0 && {
+            profile_values: [...values] as records.Rescored['profile_values'] & {},
+            ...(overrides && {
+              profile_overrides: [...overrides] as records.Rescored['profile_overrides'] & {},
+            }),
+          }),
         },
       });
       previous_score = score;

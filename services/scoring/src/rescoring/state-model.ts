@@ -86,7 +86,7 @@ export function textOfState(
   if (score_type === 'profile') {
     const points = [...profile.given, ...(profile.held ?? [])].filter(isWanted);
     const texts = points.map((one) => JSON.stringify({ ...one, rule_version: undefined }));
-    return JSON.stringify([profile.values, texts.sort()]);
+    return JSON.stringify([profile.values, profile.overrides ?? [], texts.sort()]);
   }
   const uses = limit_uses
     .filter(({ rule_id }) => isRescored(rule_id))

@@ -51,6 +51,7 @@ const scoreReads = {
     AliasUnlinked: 'ignored',
     LeadConflicted: 'ignored',
     LeadDivided: 'ignored',
+    LeadMetadataPatched: 'taken',
     EventTypeVisibilityChanged: 'ignored',
     EventsOfTypeDeleted: 'taken',
     RecountBegun: 'ignored',
@@ -276,6 +277,8 @@ function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | nu
   switch (taken?.type) {
     case 'EventsIngested':
       return { type: 'EventsIngested', payload: taken.payload, source };
+    case 'LeadMetadataPatched':
+      return { type: 'LeadMetadataPatched', payload: taken.payload, source };
     case 'LeadDeleted':
       return { type: 'LeadDeleted', payload: taken.payload, source };
     case 'EventsOfTypeDeleted':

@@ -1,6 +1,6 @@
 // Decides the points of leads' events, and the removal of deleted leads: pure. The decision is recorded, and rules are never
 // evaluated again for the same record.
-import type { records } from '@lead-scoring/contracts';
+import { overridingFieldsOf, type records } from '@lead-scoring/contracts';
 import { heldInRange, withDecision, type DecayingLead } from '@lead-scoring/scoring-domain';
 import { decideTicks, dueAfter } from '../decays/decide-ticks.js';
 import { decayAfterScored, lastScoredAt } from '../decays/decay-fold.js';
@@ -13,6 +13,8 @@ import { ruleMatches, type CompiledRules } from './rule-model.js';
 /** What a decision needs to know of a lead. */
 export interface LeadBefore extends Partial<LimitedLead>, Omit<DecayingLead, 'rulesets'> {
   readonly score: number;
+  /** Of any of its events: known of every lead that is recorded. */
+  readonly last_activity_at?: string;
 }
 
 /** The largest number of matches in one record, some 350 KB. Events with more are decided in several records. */
@@ -55,6 +57,16 @@ export function decideLeads(
       continue;
     }
     const rules = rulesOf(ou_id);
+    if (type === 'LeadMetadataPatched') {
+      // A lead that is not there yet, or no more, is told of once its events have come.
+      if (before === null) continue;
+      const known = leadBefore(ou_id, lead_id);
+      const activity = lastActivityOf(lead_id, known, events) ?? payload.patched_at;
+      const decision = leadPatched(payload, before.score, { activity, version: rules.version, source });
+      leads.set(name, afterDecision(before, decision, rules));
+      events.push({ type: 'LeadScored', payload: decision });
+      continue;
+    }
     let lead = before;
     if (rules.decays && before) {
       const overdue = overdueTicks(payload, before, rules);
@@ -82,6 +94,53 @@ function overdueTicks(
     upTo: received_at,
     decidedAt: received_at,
   });
+}
+
+/** The time of a lead's latest event, as far as a batch is decided. */
+function lastActivityOf(
+  leadId: string,
+  before: LeadBefore | null,
+  decided: readonly LeadEvent[],
+): string | undefined {
+  let last = before?.last_activity_at;
+  for (const { type, payload } of decided) {
+    if (payload.lead_id !== leadId) continue;
+    if (type === 'LeadRemoved') last = undefined;
+    else if (type === 'LeadScored' && (last === undefined || payload.last_activity_at > last))
+      last = payload.last_activity_at;
+  }
+  return last;
+}
+
+/**
+ * The decision on metadata that was set for a lead. It moves no engagement score; points of its profile follow.
+ * @param activity the time of the lead's latest event: a patch is no activity
+ */
+function leadPatched(
+  { ou_id, lead_id, metadata, patched_at, fire_triggers }: records.LeadMetadataPatched,
+  score: number,
+  {
+    activity,
+    version: configuration_version,
+    source,
+  }: { activity: string; version: number; source: DecisionSource | undefined },
+): records.LeadScored {
+  return {
+    ou_id,
+    lead_id,
+    previous_score: score,
+    score,
+    configuration_version,
+    event_count: 0,
+    fire_triggers,
+    aliases: [],
+    overrides: overridingFieldsOf(metadata, patched_at),
+    first_activity_at: activity,
+    last_activity_at: activity,
+    decided_at: patched_at,
+    scored_events: [],
+    ...(source && { source }),
+  };
 }
 
 function leadRemoved(

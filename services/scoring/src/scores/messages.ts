@@ -5,6 +5,7 @@ import type { DecisionSource } from './source-model.js';
 
 export type LeadCause = (
   | { type: 'EventsIngested'; payload: records.EventsIngested }
+  | { type: 'LeadMetadataPatched'; payload: records.LeadMetadataPatched }
   | { type: 'LeadDeleted'; payload: records.LeadDeleted }
 ) & {
   /** The record's place on ingest.events. */

@@ -69,8 +69,14 @@ export function eventTraits(rules: CompiledRules): (event: IngestedEvent) => Nam
 
 /** The traits of a lead's profile: the rules that match it, and each of its values. */
 export function profileTraits({ profile }: CompiledRules): (lead: Lead) => NamedTrait[] {
-  return ({ fields, aliases, profile: known }) => {
-    const values = profileOf({ fields, aliases, values: known?.values ?? [] });
+  return ({ fields, overridden, aliases, profile: known }) => {
+    const values = profileOf({
+      fields,
+      overridden,
+      aliases,
+      values: known?.values ?? [],
+      overrides: known?.overrides,
+    });
     const matching = profile ? matchingRules(profile, values) : [];
     return [
       ...matching.map(({ id }) => named({ rule_id: id })),
@@ -139,6 +145,8 @@ export class EventWalk {
         this.sink.forget(lead_id);
         continue;
       }
+      // What is set for a lead shows in its profile.
+      if (type === 'LeadMetadataPatched') continue;
       const end = outcomeTimes.get(lead_id);
       for (const event of payload.events) {
         if (!isWithin(event, range)) continue;

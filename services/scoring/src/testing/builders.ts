@@ -197,6 +197,24 @@ export function ingested(
   };
 }
 
+/** Metadata is set for a lead, and no other. */
+export function patched(
+  lead: string,
+  metadata: JsonObject,
+  more: Partial<records.LeadMetadataPatched> = {},
+): records.LeadMetadataPatched {
+  return {
+    ou_id: ouId,
+    lead_id: idOf(lead),
+    patch_id: idOf(`patch of ${lead}`),
+    patch: metadata,
+    metadata,
+    fire_triggers: true,
+    patched_at: at,
+    ...more,
+  };
+}
+
 export function deleted(lead: string, more: Partial<records.LeadDeleted> = {}): records.LeadDeleted {
   return {
     ou_id: ouId,

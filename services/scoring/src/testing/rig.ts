@@ -20,7 +20,7 @@ export interface Rig extends Omit<ServiceRig, 'request'> {
   /** Starts another processor of the same group; resolves when it is ready, with the function that stops it. */
   startProcessor: () => Promise<() => Promise<void>>;
   /** Writes ingest's events; resolves when they are scored. */
-  score: (happened: (declarations.EventsIngested | declarations.LeadDeleted)[]) => Promise<void>;
+  score: (happened: IngestEvent[]) => Promise<void>;
   /** Writes any command, and resolves with its reply. */
   ask: ServiceRig['request'];
   request: (command: ConfigurationCommand) => Promise<declarations.CommandReplied>;
@@ -154,7 +154,12 @@ export function openScoringRig({ partitions }: { partitions: number }): Promise<
   return openServiceRig({ service: 'scoring', collections, ouId, partitions });
 }
 
-export function ingestRecord(payload: declarations.EventsIngested | declarations.LeadDeleted) {
+/** What scoring decides on. */
+type IngestEvent = declarations.EventsIngested | declarations.LeadMetadataPatched | declarations.LeadDeleted;
+
+export function ingestRecord(payload: IngestEvent) {
+  if ('metadata' in payload)
+    return outgoing(declarations.leadMetadataPatched, { key: payload.lead_id, payload });
   return 'events' in payload
     ? outgoing(declarations.eventsIngested, { key: payload.lead_id, payload })
     : outgoing(declarations.leadDeleted, { key: payload.lead_id, payload });

@@ -40,7 +40,11 @@ export interface HistoryPart {
 
 /** The size of one fetch: two of them are in memory at a time. */
 const bytesPerFetch = 1024 * 1024;
-const ingestTypes: ReadonlySet<string> = new Set([records.eventsIngested.type, records.leadDeleted.type]);
+const ingestTypes: ReadonlySet<string> = new Set([
+  records.eventsIngested.type,
+  records.leadMetadataPatched.type,
+  records.leadDeleted.type,
+]);
 
 /** What happened to the leads, in the order in which it was decided, a fetch at a time. */
 export async function* readHappenings(log: EventLog, part: HistoryPart): AsyncGenerator<Happening[], void> {
@@ -60,6 +64,8 @@ function causeOf({ type, payload, offset }: IncomingRecord, deleted: HistoryPart
   const source = { offset: offsetToNumber(offset) };
   if (type === records.leadDeleted.type)
     return { type: 'LeadDeleted', payload: payload as records.LeadDeleted, source };
+  if (type === records.leadMetadataPatched.type)
+    return { type: 'LeadMetadataPatched', payload: payload as records.LeadMetadataPatched, source };
   const ingested = payload as records.EventsIngested;
   return { type: 'EventsIngested', payload: withoutDeleted(ingested, source.offset, deleted), source };
 }

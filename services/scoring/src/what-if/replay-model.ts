@@ -215,6 +215,7 @@ class JudgedLeads {
       if (time > latest) latest = time;
     };
     if (type === 'ScoreReset') take(payload.requested_at);
+    else if (type === 'LeadMetadataPatched') take(payload.patched_at);
     else {
       for (const { timestamp } of payload.events) take(timestamp);
       if (this.fades) take(payload.received_at);
@@ -236,6 +237,8 @@ function happeningWithin(happening: Happening, range: ReplayedRange): Happening 
     return happening;
   if (happening.type === 'ScoreReset')
     return isWithin({ timestamp: happening.payload.requested_at }, range) ? happening : null;
+  if (happening.type === 'LeadMetadataPatched')
+    return isWithin({ timestamp: happening.payload.patched_at }, range) ? happening : null;
   return withEvents(
     happening,
     happening.payload.events.filter((event) => isWithin(event, range)),
@@ -246,6 +249,8 @@ function happeningWithin(happening: Happening, range: ReplayedRange): Happening 
 function happeningBefore(happening: Happening, moment: string): Happening | null {
   if (happening.type === 'LeadDeleted') return happening;
   if (happening.type === 'ScoreReset') return happening.payload.requested_at < moment ? happening : null;
+  if (happening.type === 'LeadMetadataPatched')
+    return happening.payload.patched_at < moment ? happening : null;
   // All of its events were deleted; it has made the lead known.
   if (happening.payload.events.length === 0) return happening.payload.received_at < moment ? happening : null;
   const earlier = withEvents(
