@@ -32,6 +32,14 @@ export * from './vocabulary/site-analysis.js';
 export * from './vocabulary/score-types.js';
 export * from './vocabulary/spreadsheet-text.js';
 export * from './vocabulary/time-spans.js';
+export {
+  usageCellsIn,
+  usageDaysOf,
+  usagePeriodsOf,
+  usagePlaceOf,
+  usageTimeOf,
+  type UsageTime,
+} from './vocabulary/usage-periods.js';
 export * from './vocabulary/webhook.js';
 export * from './documents/asyncapi.js';
 export { incompatibilities } from './documents/compatibility.js';

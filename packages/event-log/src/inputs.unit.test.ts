@@ -13,6 +13,7 @@ const inputs = {
     AliasLinked: 'ignored',
     EventsRemembered: 'ignored',
     RepeatsDropped: 'ignored',
+    EventsCounted: 'ignored',
     AliasesRefused: 'ignored',
     AliasUnlinked: 'ignored',
     LeadConflicted: 'ignored',

@@ -22,7 +22,13 @@ const seed = Number(process.env['SEED'] ?? 20_261_124);
 const random = seededRandom(seed);
 
 /** Collections that are not folded from the log: checkpoints, and documents that live for minutes. */
-const besidesTheLog = ['checkpoints', 'idempotent_answers', 'rate_limit_buckets', 'credential_last_uses'];
+const besidesTheLog = [
+  'checkpoints',
+  'idempotent_answers',
+  'rate_limit_buckets',
+  'call_counts',
+  'credential_last_uses',
+];
 const nothingStored: StoredDocuments = new Map();
 const rebuilt: readonly ServiceName[] = ['gateway', 'ingest', 'scoring', 'notification', 'share'];
 

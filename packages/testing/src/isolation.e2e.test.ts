@@ -299,6 +299,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   testAccount: [missing(({ accountId }) => ({ body: { account_id: accountId } }))],
   listTopLeads: [nothing],
   listScoreGains: [nothing],
+  getUsage: [nothing],
   listAccounts: [empty(({ mark }) => ({ query: { q: mark } }))],
   getAccount: [missing(({ accountId }) => ({ parameters: { id: accountId } }))],
   getBuyingCommittee: [missing(({ accountId }) => ({ query: { account_id: accountId } }))],

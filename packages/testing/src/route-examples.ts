@@ -340,6 +340,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   testAccount: ({ accountId }) => ({ body: { account_id: accountId } }),
   listTopLeads: () => ({ query: { limit: '5' } }),
   listScoreGains: () => ({ query: { hours: '48', limit: '5' } }),
+  getUsage: () => ({ query: { granularity: 'hour' } }),
   listAccounts: () => ({}),
   getAccount: ({ accountId }) => ({ parameters: { id: accountId } }),
   getBuyingCommittee: ({ accountId }) => ({ query: { account_id: accountId } }),

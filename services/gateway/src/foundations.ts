@@ -12,6 +12,7 @@ import {
   type TokenSecrets,
 } from './identity/command-signature.js';
 import { buckets } from './rate-limit/bucket-documents.js';
+import { callCounts } from './usage/call-documents.js';
 import { gatewayService } from './service.js';
 
 export interface Foundations {
@@ -39,11 +40,11 @@ export async function openFoundations(
   const readModel = await scope.start(
     createReadModelComponent(configuration, {
       service,
-      collections: [...identity.collections, lastUses, buckets, answers],
+      collections: [...identity.collections, lastUses, buckets, answers, callCounts],
       logger,
     }),
   );
-  await ensureExpiry(readModel, [buckets, answers]);
+  await ensureExpiry(readModel, [buckets, answers, callCounts]);
   const requestReadModel = await scope.start(
     createReadModelComponent(configuration, {
       name: 'read model for requests',

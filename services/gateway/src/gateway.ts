@@ -116,7 +116,7 @@ function publicApplication(
   { healthChecks, logger }: { healthChecks: HealthChecks; logger: Logger },
 ): Express {
   const { requestReadModel } = foundations;
-  const { gate, directory, organisationLimits, forwarder, lastUses } = services;
+  const { gate, directory, organisationLimits, forwarder, lastUses, calls } = services;
   const buckets = createSharedBuckets(requestReadModel, gate, logger);
   const limits = createRequestLimits(configuration, buckets, organisationLimits);
   const intake = intakeDependencies(configuration, foundations, services);
@@ -128,6 +128,7 @@ function publicApplication(
     local: createLocalHandlers(configuration, {
       readModel: requestReadModel,
       invitations: createInvitations(commands),
+      forwarder,
       healthChecks,
       logger,
     }),
@@ -135,6 +136,7 @@ function publicApplication(
   const router = createRouter({
     authenticator: createAuthenticator(directory, { signIn: signInOf(configuration, foundations, services) }),
     lastUses,
+    calls,
     ...limits,
     findWriteKey: createWriteKeyFinder({ ...intake, chargeAddress: limits.chargeAddress }),
     handlerOf,

@@ -23,12 +23,14 @@ import type { Foundations } from './foundations.js';
 import { createBytesInFlight } from './intake/bytes-in-flight.js';
 import type { ImportHandlerDependencies } from './import/handler.js';
 import { createOrganisationLimits, type OrganisationLimitsReader } from './rate-limit/organisation-limits.js';
+import { createCallCounter, type CallCounter } from './usage/call-counter.js';
 import { createForwarder, type Forwarder } from './reads/forward.js';
 
 export interface RequestServices {
   writer: RecordWriter;
   requester: Requester;
   lastUses: LastUseRecorder;
+  calls: CallCounter;
   gate: DatabaseGate;
   directory: CredentialDirectory;
   organisationLimits: OrganisationLimitsReader;
@@ -46,6 +48,7 @@ export async function startRequestServices(
   const requester = await scope.start(createRequester(log, { writer }));
   const lastUses = await scope.start(createLastUseRecorder(requestReadModel, logger));
   const gate = createDatabaseGate();
+  const calls = await scope.start(createCallCounter({ readModel: requestReadModel, gate, logger }));
   const revocations = await scope.start(createRevocations(log, logger));
   const directory = createCredentialDirectory(requestReadModel, gate, revocations);
   const organisationLimits = createOrganisationLimits(requestReadModel, gate);
@@ -63,7 +66,7 @@ export async function startRequestServices(
       answerIdleMs: configuration.ANSWER_IDLE_MS,
     }),
   );
-  return { writer, requester, lastUses, gate, directory, organisationLimits, forwarder };
+  return { writer, requester, lastUses, calls, gate, directory, organisationLimits, forwarder };
 }
 
 export function commandDependencies(

@@ -7,9 +7,10 @@ import { authorizationOfWriteKey } from './credentials/authorization-header.js';
 import type { LastUseRecorder } from './credentials/last-use.js';
 import { allowAnyOrigin, answerPreflight } from './edge/cross-origin.js';
 import { problemsOnPage } from './edge/problem-page.js';
-import { callerOf, headerOf, type GatewayRequest } from './edge/request.js';
+import { callerOf, headerOf, untilCounted, type GatewayRequest } from './edge/request.js';
 import type { Answer } from './idempotency/write-claim.js';
 import type { RequestLimits } from './rate-limit/request-limits.js';
+import type { CallCounter } from './usage/call-counter.js';
 
 /** Serves one route: writes the answer itself, or returns it to be sent. */
 export type RouteHandler = (
@@ -21,6 +22,7 @@ export type RouteHandler = (
 export interface RouterDependencies extends RequestLimits {
   authenticator: Authenticator;
   lastUses: LastUseRecorder;
+  calls: CallCounter;
   /** The step that finds the credential in the body, for routes whose senders may put it there. */
   findWriteKey(route: RouteDeclaration): RequestHandler;
   /** @returns undefined when the route has no handler */
@@ -65,6 +67,7 @@ function stepsOf(
         authentication(dependencies),
         limitCaller,
         limitInFlight,
+        countCall(route, dependencies),
         serviceToCaller(access, handler, dependencies),
       ]
     : openSteps(route, handler, dependencies);
@@ -116,13 +119,22 @@ function authorizationOf(req: GatewayRequest): string | undefined {
   return writeKey === undefined ? headerOf(req, 'authorization') : authorizationOfWriteKey(writeKey);
 }
 
-/** Checks the caller's rights, finds the OU, and serves the request. */
+/** Counts the call, while it is served. */
+function countCall({ tag }: RouteDeclaration, { calls }: RouterDependencies): RequestHandler {
+  return (req: GatewayRequest, _res, next) => {
+    const { organisationId, actor } = callerOf(req);
+    req.counted = calls.count({ organisationId, credential: actor, group: tag });
+    next();
+  };
+}
+
+/** Checks the caller's rights, finds the OU, and serves the request; an answer waits until the call is counted, a refusal too. */
 function serviceToCaller(
   access: Extract<RouteDeclaration['access'], { credential: true }>,
   handler: RouteHandler,
   { authenticator }: RouterDependencies,
 ): RequestHandler {
-  return async (req, res) => {
+  const serve = async (req: GatewayRequest, res: Response): Promise<void> => {
     const caller = callerOf(req);
     checkAccess(caller, access);
     const ouId =
@@ -134,7 +146,16 @@ function serviceToCaller(
             access.organisationUnit === 'path' ? String(req.params.ouId) : undefined,
           );
     const answer = await handler(req, res, ouId);
+    await untilCounted(req);
     if (answer) send(res, answer);
+  };
+  return async (req: GatewayRequest, res) => {
+    try {
+      await serve(req, res);
+    } catch (error) {
+      await untilCounted(req);
+      throw error;
+    }
   };
 }
 

@@ -10,6 +10,7 @@ const dependencies = (without?: string): RouterDependencies => ({
     orgUnit: () => Promise.reject(new Error()),
   },
   lastUses: { used: () => undefined },
+  calls: { count: () => Promise.resolve() },
   limitCaller: (_req, _res, next) => {
     next();
   },

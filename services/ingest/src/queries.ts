@@ -12,6 +12,7 @@ import { leadMetadataQueries } from './lead-metadata/queries.js';
 import { mergeQueries } from './merges/queries.js';
 import { statsQueries } from './stats/queries.js';
 import { touchQueries } from './touches/queries.js';
+import { usageQueries } from './usage/queries.js';
 import { visibilityQueries } from './visibility/queries.js';
 
 export function ingestQueries(
@@ -34,6 +35,7 @@ export function ingestQueries(
     ...mergeQueries(readModel),
     ...statsQueries(readModel),
     ...touchQueries(readModel),
+    ...usageQueries(readModel),
     ...visibilityQueries(readModel, { partitions, timeoutMs: positionTimeoutMs }),
   ];
 }

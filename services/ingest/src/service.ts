@@ -13,6 +13,7 @@ import { ingestJobs, type IngestJobsDependencies } from './jobs/capability.js';
 import { leadMetadataProjection } from './lead-metadata/capability.js';
 import { leadConflictProjection } from './merges/conflicts.js';
 import { repeats } from './repeats/capability.js';
+import { countedEventsProjection } from './usage/counted-events.js';
 
 export interface IngestOptions {
   /** The most aliases that the leads of an OU may claim in a partition; default: no limit. */
@@ -40,6 +41,7 @@ export function ingestService({
     eventStore({ listedTypes, deletedBytes }),
     aliases,
     repeats,
+    countedEventsProjection,
     leadConflictProjection,
     leadMetadataProjection,
     intake({ aliases, aliasShare }),

@@ -14,6 +14,7 @@ import { firingQueries, suppressionsOf } from './firing/queries.js';
 import type { HistoryBounds } from './firing/history-examination.js';
 import { createIngestedSince } from './firing/simulate.js';
 import { jobQueries } from './jobs/queries.js';
+import { usageQueries } from './usage/queries.js';
 import type { ScoringReader } from './levels/reader.js';
 
 export interface QueriesDependencies {
@@ -66,5 +67,6 @@ export function notificationQueries({
     }),
     ...deliveryQueries(readModel),
     ...jobQueries(readModel, now),
+    ...usageQueries(readModel),
   ];
 }

@@ -12,6 +12,7 @@ import { firingCapability } from './firing/capability.js';
 import type { FiringOptions } from './firing/partition.js';
 import { firingCollections } from './firing/documents.js';
 import { notificationJobs } from './jobs/capability.js';
+import { countedDeliveries, countedDeliveriesProjection } from './usage/counted-deliveries.js';
 import { resealingCapability, type ResealingDependencies } from './resealing/capability.js';
 
 /** All collections of the service. */
@@ -20,6 +21,7 @@ export const notificationCollections = [
   ...firingCollections,
   ...accountFiringCollections,
   ...deliveryCollections,
+  countedDeliveries,
   ...explanationCollections,
   jobCollection,
 ];
@@ -49,10 +51,12 @@ export function notificationService({ sealing, cachedLeads, ...dependencies }: N
       configuration,
       resealingCapability({ configuration, sealing }),
       delivery,
+      countedDeliveriesProjection,
       notificationJobs({ delivery, configurations, logger }),
     ],
     {
-      version: 4,
+      // 5: delivered notifications are counted by hour.
+      version: 5,
       // Most records concern no trigger, so large batches are cheap. With larger ones a processor that is behind falls further behind.
       maxRecordsPerBatch: 2_000,
       maxBytesPerBatch: 1024 * 1024,

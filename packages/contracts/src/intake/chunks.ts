@@ -7,6 +7,8 @@ export interface EventBatch {
   source: 'ingest' | 'import';
   fireTriggers: boolean;
   receivedAt: string;
+  /** The actor header: the credential that sends the events. */
+  sentBy?: string | undefined;
   events: readonly ChunkEvent[];
   /** The approximate size of the events as JSON. */
   estimatedBytes: number;
@@ -46,6 +48,7 @@ export function chunksOf(batch: EventBatch, partitionOf: (key: string) => number
           source: batch.source,
           fire_triggers: batch.fireTriggers,
           received_at: batch.receivedAt,
+          ...(batch.sentBy !== undefined && { sent_by: batch.sentBy }),
           events: part,
         },
       });

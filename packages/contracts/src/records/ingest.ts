@@ -57,12 +57,24 @@ const chunkEvent = z.strictObject({
 });
 export type ChunkEvent = z.infer<typeof chunkEvent>;
 
+/** The credential that has sent events. */
+const sentBy = z
+  .string()
+  .min(1)
+  .max(100)
+  .describe('`token:<id>`, `service_account:<id>` or `member:<id>`: the credential that has sent them.');
+
 const takenEvents = z.strictObject({
   ou_id: id,
   batch_id: id,
   source: z.enum(['ingest', 'import']),
   fire_triggers: z.boolean(),
   received_at: time,
+  sent_by: sentBy
+    .optional()
+    .describe(
+      'Absent: nobody has sent these events now, such as those of a past that moves to another lead.',
+    ),
   events: z.array(chunkEvent).min(1).max(5_000),
 });
 
@@ -303,6 +315,23 @@ export const aliasesRefused = defineRecord({
 });
 export type AliasesRefused = PayloadOf<typeof aliasesRefused>;
 
+export const eventsCounted = defineRecord({
+  type: 'EventsCounted',
+  topic: 'ingest.events',
+  key: 'lead_id',
+  description:
+    'How many events of one credential were recorded together, and how many of its events had come before. Events that move from one lead to another are not counted again.',
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id.describe('The lead of the first of them.'),
+    sent_by: sentBy,
+    received_at: time.describe('When the first of them was received; all were in the same hour, in UTC.'),
+    events: z.int().min(0).describe('Recorded events.'),
+    repeats: z.int().min(0).describe('Events that had come before and were dropped.'),
+  }),
+});
+export type EventsCounted = PayloadOf<typeof eventsCounted>;
+
 export const setEventTypeHidden = defineRecord({
   type: 'SetEventTypeHidden',
   topic: 'ingest.commands',
@@ -335,6 +364,7 @@ export const ingestRecords = [
   leadDeleted,
   eventsRemembered,
   repeatsDropped,
+  eventsCounted,
   aliasesRefused,
   setEventTypeHidden,
   eventTypeVisibilityChanged,

@@ -58,4 +58,5 @@ export { maximumTriggers } from './trigger-fields.js';
 export * from './rules.js';
 export { suggestionResult, type SuggestionResult } from './suggestions.js';
 export { rescoringResult, type RescoringResult } from './rescoring.js';
+export * from './usage.js';
 export { whatIfResult, type WhatIfResult, type WhatIfSide } from './what-if.js';

@@ -50,6 +50,7 @@ import * as shares from './shares.js';
 import * as sites from './site-analysis.js';
 import * as surges from './surge-triggers.js';
 import * as suggestions from './suggestions.js';
+import * as usage from './usage.js';
 import * as whatIf from './what-if.js';
 
 export const routes = {
@@ -104,6 +105,7 @@ export const routes = {
   listIgnoredDeals: deals.listIgnoredDeals,
   listTopLeads: analytics.listTopLeads,
   listScoreGains: analytics.listScoreGains,
+  getUsage: usage.getUsage,
   listAccounts: accounts.listAccounts,
   getAccount: accounts.getAccount,
   mergeAccounts: accounts.mergeAccounts,

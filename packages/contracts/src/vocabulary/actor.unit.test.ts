@@ -45,6 +45,7 @@ const consequences = [
   'EventTypesRecounted',
   'InputsRead',
   'RepeatsDropped',
+  'EventsCounted',
   'AliasesRefused',
   'LeadLevelChanged',
   'LeadScored',

@@ -19,13 +19,14 @@ export type ErasedTopic = (typeof unitTopics)[number];
 
 /**
  * Records keyed by a lead or an account that stay: what says that it was deleted, so that a database restored from a backup forgets it too;
- * the ids of events that were counted, so that they are not counted again; and counts of a producer's batches.
+ * the ids of events that were counted, so that they are not counted again; and counts of a producer's batches and events.
  */
 const kept: ReadonlySet<string> = new Set([
   declarations.leadDeleted.type,
   declarations.leadDivided.type,
   declarations.eventsRemembered.type,
   declarations.repeatsDropped.type,
+  declarations.eventsCounted.type,
   declarations.aliasesRefused.type,
   declarations.leadRemoved.type,
   declarations.dealRemoved.type,

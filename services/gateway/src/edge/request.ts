@@ -10,6 +10,8 @@ export interface GatewayRequest extends Request {
   caller?: Caller;
   /** The body, where it was read before authentication, for the write key in it. */
   keyed?: KeyedBody;
+  /** Resolves once the call is counted; absent: it is not one that is counted. */
+  counted?: Promise<void>;
 }
 
 /** A body that was read before its sender was known. */
@@ -24,6 +26,11 @@ export interface KeyedBody {
 export function callerOf(req: GatewayRequest): Caller {
   if (!req.caller) throw new Error('this route is served without a credential');
   return req.caller;
+}
+
+/** Waits until the call is counted. Nothing of an answer may be sent before. */
+export async function untilCounted({ counted }: GatewayRequest): Promise<void> {
+  await counted;
 }
 
 /** The value of a header; repeated headers are joined with commas. */

@@ -7,7 +7,7 @@ export function chunkRecords(
   { headers, ...batch }: EventBatch & { headers: Readonly<Record<string, string>> },
   partitionOf: (key: string) => number,
 ): OutgoingRecord<typeof records.ingestEvents>[] {
-  return chunksOf(batch, partitionOf).map(({ key, partition, payload }) =>
+  return chunksOf({ ...batch, sentBy: headers.actor }, partitionOf).map(({ key, partition, payload }) =>
     // The events come from validateEvents, and ingest checks the record again.
     outgoing(records.ingestEvents, { key, partition, payload, isChecked: true, headers }),
   );

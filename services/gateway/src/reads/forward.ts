@@ -24,7 +24,7 @@ import {
   type InternalClaims,
 } from '@lead-scoring/service';
 import type { Request, Response } from 'express';
-import { headerOf, type GatewayRequest } from '../edge/request.js';
+import { headerOf, untilCounted, type GatewayRequest } from '../edge/request.js';
 import { problem } from '../problem.js';
 import { filterOf, seriesOfFilter } from './filtered-leads.js';
 import { jobList, JobListRefused } from './job-list.js';
@@ -38,7 +38,7 @@ export interface Forwarder {
   /** @throws ProblemError 400 for an invalid query, 503 when the owner is away, 504 when it is late */
   forward(route: RouteDeclaration, req: Request, res: Response, ouId: string | undefined): Promise<void>;
   /** Asks owners in the name of the caller of a request. */
-  askFor(req: Request, ouId: string): Ask;
+  askFor(req: Request, ouId: string | undefined): Ask;
   /** The lead that an id names: the lead to which the id's alias was linked, else the id itself. */
   namedLead(leadId: string, req: Request, ouId: string): Promise<string>;
   /** The event types that have come in, hidden ones as well, from ingest. */
@@ -122,12 +122,20 @@ async function forward(
     signal: gone.signal,
   });
   try {
-    if (read.route.owner === 'jobs') res.json(await jobList(read.query, ask));
-    else await passOn(await ownersAnswer(read, ask, unitHasEnded), res, { idleMs });
+    if (read.route.owner === 'jobs') {
+      const list = await jobList(read.query, ask);
+      await untilCounted(req);
+      res.json(list);
+    } else {
+      const answer = await ownersAnswer(read, ask, unitHasEnded);
+      await untilCounted(req);
+      await passOn(answer, res, { idleMs });
+    }
   } catch (error) {
     // The caller has closed the connection: there is no one to answer.
     if (gone.signal.aborted) return;
     if (!(error instanceof JobListRefused)) throw error;
+    await untilCounted(req);
     await passOn(error.answer, res, { idleMs });
   }
 }

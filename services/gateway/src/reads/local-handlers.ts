@@ -8,7 +8,9 @@ import {
 import type { ReadModel } from '@lead-scoring/read-model';
 import { livenessHandler, readinessHandler, type HealthCheck, type Logger } from '@lead-scoring/service';
 import { organisationRateLimitOf, type GatewayConfiguration } from '../configuration.js';
+import { usageHandler } from '../usage/handler.js';
 import type { Invitations } from '../invitations/handlers.js';
+import type { Forwarder } from './forward.js';
 import { identityLists } from './identity-lists.js';
 import { limitsHandler } from './limits.js';
 import type { LocalHandlers } from './local.js';
@@ -16,6 +18,7 @@ import type { LocalHandlers } from './local.js';
 export interface LocalDependencies {
   readModel: ReadModel;
   invitations: Invitations;
+  forwarder: Pick<Forwarder, 'askFor'>;
   healthChecks: Readonly<Record<string, HealthCheck>>;
   logger: Logger;
 }
@@ -24,13 +27,14 @@ const apiVersion = '1.0.0';
 
 export function createLocalHandlers(
   configuration: GatewayConfiguration,
-  { readModel, invitations, healthChecks, logger }: LocalDependencies,
+  { readModel, invitations, forwarder, healthChecks, logger }: LocalDependencies,
 ): LocalHandlers {
   const { NAMESPACE: namespace, PARTITIONS: partitions } = configuration;
   const openApi = openApiDocument({ version: apiVersion });
   return {
     ...identityLists(readModel),
     getLimits: limitsHandler(readModel, organisationRateLimitOf(configuration)),
+    getUsage: usageHandler({ readModel, forwarder }),
     ...invitations,
     openApiDocument: jsonDocument(openApi),
     asyncApiDocument: jsonDocument(asyncApiDocument({ version: apiVersion, namespace, partitions })),

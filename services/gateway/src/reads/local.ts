@@ -4,7 +4,7 @@ import { parseOrProblem, parseQuery } from '@lead-scoring/service';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import type { Caller } from '../credentials/authenticate.js';
-import { callerOf } from '../edge/request.js';
+import { callerOf, untilCounted } from '../edge/request.js';
 
 export type LocalRouteName = {
   [Name in RouteName]: (typeof routes)[Name] extends { kind: 'local' } ? Name : never;
@@ -29,6 +29,7 @@ export type LocalHandlers = {
     caller: Caller;
     ouId: UnitOf<(typeof routes)[Name]>;
     query: QueryOf<(typeof routes)[Name]>;
+    req: Request;
   }) => Promise<AnswerOf<(typeof routes)[Name]>>;
 } & { [Name in OpenName]: (req: Request, res: Response) => void | Promise<void> };
 
@@ -47,9 +48,12 @@ export function localHandlerOf(
     caller: Caller;
     ouId: string | undefined;
     query: unknown;
+    req: Request;
   }) => Promise<unknown>;
   return async (req, res, ouId) => {
     const query = route.query ? parseOrProblem(route.query, parseQuery(req.url), 'query') : {};
-    res.json(await list({ caller: callerOf(req), ouId, query }));
+    const answer = await list({ caller: callerOf(req), ouId, query, req });
+    await untilCounted(req);
+    res.json(answer);
   };
 }

@@ -84,8 +84,7 @@ class Intake implements OpenCapability {
     return {
       outcome: 'decided',
       events: decision.events.map(eventRecord),
-      isRepeat:
-        decision.commands.length === 0 && decision.events.every(({ type }) => type === 'RepeatsDropped'),
+      isRepeat: decision.commands.length === 0 && decision.events.every(isOfRepeats),
       commands: decision.commands.map(({ lead_id, command, answers }) =>
         commandRecord(lead_id, command, answers && asked.get(answers)),
       ),
@@ -95,6 +94,11 @@ class Intake implements OpenCapability {
       }),
     };
   }
+}
+
+/** Whether an event says only that events had come before. */
+function isOfRepeats({ type, payload }: IntakeEvent): boolean {
+  return type === 'RepeatsDropped' || (type === 'EventsCounted' && payload.events === 0);
 }
 
 function eventRecord({ type, payload }: IntakeEvent): OutgoingRecord {

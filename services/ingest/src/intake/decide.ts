@@ -16,6 +16,7 @@ import type { IntakeCommand, IntakeDecision } from './messages.js';
 import { BatchMetadata } from './metadata-model.js';
 import { BatchOutput } from './output-model.js';
 import { BatchRepeats, isOfPast, repeatKeyOf } from './repeats-model.js';
+import { SenderCounts } from './sender-counts-model.js';
 import {
   dividedKey,
   historyKey,
@@ -98,6 +99,7 @@ class IntakeBatch implements MetadataDecider {
   readonly aliases: BatchAliases;
   readonly deletions: BatchDeletions;
   readonly metadata: BatchMetadata;
+  readonly #senders = new SenderCounts();
   readonly #repeats: BatchRepeats;
 
   constructor(
@@ -122,6 +124,7 @@ class IntakeBatch implements MetadataDecider {
       const key = repeatKeyOf(event);
       if (key !== null && this.#repeats.isRepeat(key, isOfPast(sent))) {
         this.#repeats.drop(key, event, command);
+        this.#senders.drop(event.lead_id, command);
         continue;
       }
       const destination = this.aliases.destinationOf(event);
@@ -146,6 +149,7 @@ class IntakeBatch implements MetadataDecider {
       if (this.#claimAliases(sent, event, command)) continue;
       if (key !== null) this.#repeats.keep(key, event, command);
       this.output.keep(event, command);
+      this.#senders.keep(event.lead_id, command);
     }
     for (const [leadId, events] of forwarded) this.#forward(leadId, events, whole);
   }
@@ -334,6 +338,7 @@ class IntakeBatch implements MetadataDecider {
     this.output.endSection();
     for (const event of this.#repeats.events()) this.output.recordBetween(event);
     for (const event of this.aliases.refusals()) this.output.recordBetween(event);
+    for (const event of this.#senders.events()) this.output.recordBetween(event);
     return this.output.decision();
   }
 }

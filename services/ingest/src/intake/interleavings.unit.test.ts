@@ -1,7 +1,7 @@
 // The model's partitions, decided in any order and with any batches. For every interleaving: no event is lost or doubled, forwarding
 // ends, and deleted leads are gone.
 import { describe, expect, test } from '@jest/globals';
-import { leadIdOf } from '@lead-scoring/contracts';
+import { leadIdOf, type records } from '@lead-scoring/contracts';
 import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import { ingest, leadOf, ouId, type SentEvent } from '../testing/builders.js';
@@ -124,6 +124,13 @@ function expectAtTheirLeads(model: Model): void {
   }
 }
 
+/** The counts of senders that all partitions have recorded. */
+function countsIn(model: Model): records.EventsCounted[] {
+  return model.partitions.flatMap(({ log }) =>
+    log.flatMap(({ type, payload }) => (type === 'EventsCounted' ? [payload] : [])),
+  );
+}
+
 const manyRuns = { numRuns: Math.max(2_000, lawRuns) };
 
 describe('any interleaving of partitions, batches, repeats, claims and crashes', () => {
@@ -132,6 +139,25 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
         const { model, sent } = run(actions);
         expect(model.keptIds().sort()).toEqual([...sent.keys()].sort());
+      }),
+      manyRuns,
+    );
+  });
+
+  test('counts every sent event once for its sender: as recorded or as a repeat', () => {
+    fc.assert(
+      fc.property(fc.array(mergingAction, { maxLength: 60 }), fc.boolean(), (actions, isBehind) => {
+        const { model, sent } = run(actions, new Model(partitionCount, Infinity, isBehind));
+        const counted = countsIn(model);
+        const sum = (part: 'events' | 'repeats') => counted.reduce((total, one) => total + one[part], 0);
+        expect(sum('events')).toBe(sent.size);
+        expect(sum('events') + sum('repeats')).toBe(model.sends);
+        const senders = counted.map(({ sent_by }) => sent_by);
+        const ofFirst = counted.filter(({ sent_by }) => sent_by === 'service_account:two');
+        expect(ofFirst.reduce((total, one) => total + one.events + one.repeats, 0)).toBe(
+          Math.ceil(model.sends / 2),
+        );
+        expect(new Set(senders).size).toBe(Math.min(2, model.sends));
       }),
       manyRuns,
     );

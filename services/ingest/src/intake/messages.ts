@@ -12,6 +12,7 @@ export type IntakeEvent =
   | { type: 'LeadMetadataPatched'; payload: records.LeadMetadataPatched }
   | { type: 'EventsRemembered'; payload: records.EventsRemembered }
   | { type: 'RepeatsDropped'; payload: records.RepeatsDropped }
+  | { type: 'EventsCounted'; payload: records.EventsCounted }
   | { type: 'AliasesRefused'; payload: records.AliasesRefused };
 
 export type IntakeCommand =
@@ -39,6 +40,7 @@ export const intakeEvents = {
   LeadMetadataPatched: records.leadMetadataPatched,
   EventsRemembered: records.eventsRemembered,
   RepeatsDropped: records.repeatsDropped,
+  EventsCounted: records.eventsCounted,
   AliasesRefused: records.aliasesRefused,
 };
 

@@ -170,7 +170,7 @@ class ImportStep {
   }
 
   #commandsOf(rows: readonly ImportedRow[]): OutgoingRecord[] {
-    const { ou_id, job_id, started_at } = this.job;
+    const { ou_id, job_id, started_at, actor } = this.job;
     const events = rows.flatMap((row) => row.events);
     const batch = {
       ouId: ou_id,
@@ -178,6 +178,7 @@ class ImportStep {
       source: 'import' as const,
       fireTriggers: false,
       receivedAt: started_at,
+      sentBy: actor && `${actor.kind}:${actor.id}`,
       events,
       estimatedBytes: JSON.stringify(events).length * 3,
     };

@@ -12,6 +12,7 @@ export function evolveAliases(state: AliasState, event: IntakeEvent): void {
     case 'EventsIngested':
     case 'EventsRemembered':
     case 'RepeatsDropped':
+    case 'EventsCounted':
     case 'AliasesRefused':
     case 'LeadConflicted':
     case 'LeadDivided':

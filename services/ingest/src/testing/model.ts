@@ -35,6 +35,13 @@ import {
 import { emptyAliasState, evolveAliases } from './evolve.js';
 import { aliasOf, deleteLead, ingest, leadOf, ouId, receivedAt, type SentEvent } from './builders.js';
 
+/** The credentials that send the model's events, in turn. */
+const senders = ['token:one', 'service_account:two'];
+
+function senderOf(turn: number): string {
+  return senders[turn % senders.length] ?? '';
+}
+
 export interface Partition {
   queue: IntakeCommand[];
   state: AliasState;
@@ -51,6 +58,7 @@ export class Model {
   /** The leads of anonymous aliases, each with a lead of a known alias that an event named with it. */
   readonly named = new Set<string>();
   deletions = 0;
+  sends = 0;
   /** The outcomes of the answers to each deletion. */
   readonly answers = new Map<string, string[]>();
 
@@ -75,8 +83,10 @@ export class Model {
   }
 
   send(event: SentEvent): void {
-    const command = ingest([event]);
-    this.partitionOf(command.payload.events[0]?.lead_id ?? '').queue.push(command);
+    const { type, payload } = ingest([event]);
+    this.sends += 1;
+    const command: IntakeCommand = { type, payload: { ...payload, sent_by: senderOf(this.sends) } };
+    this.partitionOf(payload.events[0]?.lead_id ?? '').queue.push(command);
   }
 
   delete(name: string): void {

@@ -67,6 +67,7 @@ export const firingReads = {
     AliasLinked: 'ignored',
     EventsRemembered: 'ignored',
     RepeatsDropped: 'ignored',
+    EventsCounted: 'ignored',
     AliasesRefused: 'ignored',
     AliasUnlinked: 'ignored',
     LeadConflicted: 'ignored',

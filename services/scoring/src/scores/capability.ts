@@ -47,6 +47,7 @@ const scoreReads = {
     AliasLinked: 'ignored',
     EventsRemembered: 'ignored',
     RepeatsDropped: 'ignored',
+    EventsCounted: 'ignored',
     AliasesRefused: 'ignored',
     AliasUnlinked: 'ignored',
     LeadConflicted: 'ignored',

@@ -1,0 +1,135 @@
+// Counts API calls by credential and route group. A call is counted in the database before it is answered: the calls of all requests that
+// wait are written together, one write after the other, while their handlers work.
+import { randomUUID } from 'node:crypto';
+import { isRetriable, type ReadModel } from '@lead-scoring/read-model';
+import { defineComponent, pause, type Component, type Logger } from '@lead-scoring/service';
+import type { DatabaseGate } from '../database-gate.js';
+import { callCounts, writeOf, type CallTally } from './call-documents.js';
+
+/** A call of a credential to a route of a group. */
+export interface Call {
+  organisationId: string;
+  /** The actor: `token:<id>`, `service_account:<id>` or `member:<id>`. */
+  credential: string;
+  /** The route's tag. */
+  group: string;
+}
+
+export interface CallCounter {
+  /**
+   * Counts a call.
+   * @returns resolves once the database has the count. While the database is away it resolves too: the count is then in memory only, and is
+   *   written when the database is back. Never rejects.
+   */
+  count(call: Call): Promise<void>;
+}
+
+export interface CallCounterOptions {
+  readModel: Pick<ReadModel, 'collection'>;
+  gate: DatabaseGate;
+  logger: Logger;
+  /** Milliseconds since 1970. */
+  clock?: () => number;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Documents in one write. */
+const largestWrite = 500;
+/** The pause after a failed write. */
+const retryMs = 1_000;
+
+export function createCallCounter(options: CallCounterOptions): Component<CallCounter> {
+  return defineComponent('call counter', () => {
+    const counter = new Counter(options);
+    return Promise.resolve({
+      value: { count: (call: Call) => counter.count(call) },
+      stop: () => counter.stop(),
+    });
+  });
+}
+
+class Counter {
+  /** Other processes count in documents of their own, also an earlier process of this gateway. */
+  readonly #processId = randomUUID();
+  /** The tallies of the current day, and of an earlier one that is not written yet, by day and credential. */
+  readonly #tallies = new Map<string, CallTally>();
+  readonly #unwritten = new Set<CallTally>();
+  #waiting: (() => void)[] = [];
+  #isWriting = false;
+  #lastWrites: Promise<void> = Promise.resolve();
+  /** Whether the last write failed: nobody then waits for the next one. */
+  #isAway = false;
+  readonly #stopping = new AbortController();
+
+  constructor(private readonly options: CallCounterOptions) {}
+
+  count({ organisationId, credential, group }: Call): Promise<void> {
+    const now = this.options.clock?.() ?? Date.now();
+    const tally = this.#tallyOf(organisationId, credential, Math.floor(now / dayMs) * dayMs);
+    const hour = Math.floor((now % dayMs) / hourMs);
+    const groups = tally.hours.get(hour) ?? new Map<string, number>();
+    tally.hours.set(hour, groups.set(group, (groups.get(group) ?? 0) + 1));
+    this.#unwritten.add(tally);
+    const counted = this.#isAway
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (!this.#isWriting) this.#lastWrites = this.#writeAll();
+    return counted;
+  }
+
+  /** Writes what is left, once. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#lastWrites;
+    await this.#writeOnce();
+  }
+
+  #tallyOf(organisationId: string, credential: string, day: number): CallTally {
+    const key = `${String(day)} ${credential}`;
+    const known = this.#tallies.get(key);
+    if (known) return known;
+    const tally: CallTally = { organisationId, credential, day, hours: new Map() };
+    this.#tallies.set(key, tally);
+    return tally;
+  }
+
+  async #writeAll(): Promise<void> {
+    const { signal } = this.#stopping;
+    this.#isWriting = true;
+    while (this.#unwritten.size > 0 && !(this.#isAway && signal.aborted)) {
+      const waiting = this.#waiting.splice(0);
+      this.#isAway = !(await this.#writeOnce());
+      if (this.#isAway) waiting.push(...this.#waiting.splice(0));
+      for (const resolve of waiting) resolve();
+      if (this.#isAway) await pause(retryMs, signal);
+    }
+    this.#isWriting = false;
+  }
+
+  /** Writes all that is counted at this moment. @returns whether all was written; the rest stays unwritten */
+  async #writeOnce(): Promise<boolean> {
+    const { readModel, gate, logger } = this.options;
+    const tallies = [...this.#unwritten];
+    const writes = tallies.map((tally) => writeOf(tally, this.#processId));
+    this.#unwritten.clear();
+    for (let from = 0; from < writes.length; from += largestWrite) {
+      const part = writes.slice(from, from + largestWrite);
+      try {
+        await gate.run(() => readModel.collection(callCounts).bulkWrite(part, { ordered: false }));
+      } catch (error) {
+        for (const tally of tallies.slice(from)) this.#unwritten.add(tally);
+        if (!isRetriable(error)) logger.error({ err: error }, 'API calls cannot be counted in the database');
+        return false;
+      }
+    }
+    for (const tally of tallies) this.#forgetIfPast(tally);
+    return true;
+  }
+
+  #forgetIfPast(tally: CallTally): void {
+    const now = this.options.clock?.() ?? Date.now();
+    if (this.#unwritten.has(tally) || now < tally.day + dayMs + hourMs) return;
+    this.#tallies.delete(`${String(tally.day)} ${tally.credential}`);
+  }
+}
