@@ -96,6 +96,7 @@ test('a credential that is limited to some units sees the calls of credentials t
   const units = await rig.call<{ data: { id: string }[] }>('GET', '/org-units');
   const ou_ids = [units.body.data[0]?.id ?? ''];
   const limited = await newToken({ role: 'admin', ou_ids });
+  expect((await rig.call('GET', '/leads', { token: limited.token })).status).toBe(200);
   const everywhere = await rig.call<Usage>('GET', '/usage');
   const inUnit = await rig.call<Usage>('GET', '/usage', { token: limited.token });
   const idsIn = ({ calls }: Usage) => new Set(calls.map(({ credential }) => credential.id));

@@ -1,7 +1,8 @@
 // Counts API calls by credential and route group. A call is counted in the database before it is answered: the calls of all requests that
-// wait are written together, one write after the other, while their handlers work.
+// wait are written together, while their handlers work.
 import { randomUUID } from 'node:crypto';
-import { isRetriable, type ReadModel } from '@lead-scoring/read-model';
+import { usagePlaceOf } from '@lead-scoring/contracts';
+import { isDuplicateKey, isRetriable, type ReadModel } from '@lead-scoring/read-model';
 import { defineComponent, pause, type Component, type Logger } from '@lead-scoring/service';
 import type { DatabaseGate } from '../database-gate.js';
 import { callCounts, writeOf, type CallTally } from './call-documents.js';
@@ -32,8 +33,11 @@ export interface CallCounterOptions {
   clock?: () => number;
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
+/** The time after the end of a day at which its tallies are forgotten. */
+const forgottenMs = 3_600_000;
+/** The least time between the beginnings of two writes. */
+const spacingMs = 10;
+const writesAtATime = 4;
 /** Documents in one write. */
 const largestWrite = 500;
 /** The pause after a failed write. */
@@ -56,8 +60,9 @@ class Counter {
   readonly #tallies = new Map<string, CallTally>();
   readonly #unwritten = new Set<CallTally>();
   #waiting: (() => void)[] = [];
-  #isWriting = false;
-  #lastWrites: Promise<void> = Promise.resolve();
+  #isDue = false;
+  #lastBegan = -Infinity;
+  readonly #inFlight = new Set<Promise<void>>();
   /** Whether the last write failed: nobody then waits for the next one. */
   #isAway = false;
   readonly #stopping = new AbortController();
@@ -65,24 +70,27 @@ class Counter {
   constructor(private readonly options: CallCounterOptions) {}
 
   count({ organisationId, credential, group }: Call): Promise<void> {
-    const now = this.options.clock?.() ?? Date.now();
-    const tally = this.#tallyOf(organisationId, credential, Math.floor(now / dayMs) * dayMs);
-    const hour = Math.floor((now % dayMs) / hourMs);
+    const { day, hour } = usagePlaceOf(this.#now());
+    const tally = this.#tallyOf(organisationId, credential, day);
     const groups = tally.hours.get(hour) ?? new Map<string, number>();
     tally.hours.set(hour, groups.set(group, (groups.get(group) ?? 0) + 1));
     this.#unwritten.add(tally);
     const counted = this.#isAway
       ? Promise.resolve()
       : new Promise<void>((resolve) => this.#waiting.push(resolve));
-    if (!this.#isWriting) this.#lastWrites = this.#writeAll();
+    this.#writeWhenDue();
     return counted;
   }
 
   /** Writes what is left, once. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#lastWrites;
-    await this.#writeOnce();
+    await Promise.all(this.#inFlight);
+    await this.#write();
+  }
+
+  #now(): number {
+    return this.options.clock?.() ?? Date.now();
   }
 
   #tallyOf(organisationId: string, credential: string, day: number): CallTally {
@@ -94,21 +102,32 @@ class Counter {
     return tally;
   }
 
-  async #writeAll(): Promise<void> {
-    const { signal } = this.#stopping;
-    this.#isWriting = true;
-    while (this.#unwritten.size > 0 && !(this.#isAway && signal.aborted)) {
-      const waiting = this.#waiting.splice(0);
-      this.#isAway = !(await this.#writeOnce());
-      if (this.#isAway) waiting.push(...this.#waiting.splice(0));
-      for (const resolve of waiting) resolve();
-      if (this.#isAway) await pause(retryMs, signal);
-    }
-    this.#isWriting = false;
+  /** Begins the next write when the last one began long enough ago. Several may be under way: they may arrive in any order. */
+  #writeWhenDue(): void {
+    if (this.#isDue || this.#unwritten.size === 0 || this.#inFlight.size >= writesAtATime) return;
+    this.#isDue = true;
+    const earliest = this.#lastBegan + (this.#isAway ? retryMs : spacingMs);
+    const write = pause(Math.max(0, earliest - performance.now()), this.#stopping.signal).then(() => {
+      this.#isDue = false;
+      return this.#writeForWaiting();
+    });
+    const ended = write.finally(() => {
+      this.#inFlight.delete(ended);
+      if (!this.#stopping.signal.aborted) this.#writeWhenDue();
+    });
+    this.#inFlight.add(ended);
+  }
+
+  async #writeForWaiting(): Promise<void> {
+    this.#lastBegan = performance.now();
+    const waiting = this.#waiting.splice(0);
+    this.#isAway = !(await this.#write());
+    if (this.#isAway) waiting.push(...this.#waiting.splice(0));
+    for (const resolve of waiting) resolve();
   }
 
   /** Writes all that is counted at this moment. @returns whether all was written; the rest stays unwritten */
-  async #writeOnce(): Promise<boolean> {
+  async #write(): Promise<boolean> {
     const { readModel, gate, logger } = this.options;
     const tallies = [...this.#unwritten];
     const writes = tallies.map((tally) => writeOf(tally, this.#processId));
@@ -116,7 +135,14 @@ class Counter {
     for (let from = 0; from < writes.length; from += largestWrite) {
       const part = writes.slice(from, from + largestWrite);
       try {
-        await gate.run(() => readModel.collection(callCounts).bulkWrite(part, { ordered: false }));
+        const write = () => readModel.collection(callCounts).bulkWrite(part, { ordered: false });
+        // Of two writes that create a document at the same time, one fails and finds it the second time.
+        await gate.run(() =>
+          write().catch((error: unknown) => {
+            if (!isDuplicateKey(error)) throw error;
+            return write();
+          }),
+        );
       } catch (error) {
         for (const tally of tallies.slice(from)) this.#unwritten.add(tally);
         if (!isRetriable(error)) logger.error({ err: error }, 'API calls cannot be counted in the database');
@@ -128,8 +154,7 @@ class Counter {
   }
 
   #forgetIfPast(tally: CallTally): void {
-    const now = this.options.clock?.() ?? Date.now();
-    if (this.#unwritten.has(tally) || now < tally.day + dayMs + hourMs) return;
+    if (this.#unwritten.has(tally) || usagePlaceOf(this.#now() - forgottenMs).day <= tally.day) return;
     this.#tallies.delete(`${String(tally.day)} ${tally.credential}`);
   }
 }
