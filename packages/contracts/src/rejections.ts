@@ -52,6 +52,7 @@ export const problemTypes = {
   org_unit_not_allowed: { status: 403, title: 'The credential may not use this organizational unit' },
   rate_limit_not_allowed: { status: 403, title: 'The credential may not give a rate limit beyond its own' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  quota_used_up: { status: 429, title: 'The quota is used up' },
   too_many_in_flight: { status: 429, title: 'Too many requests at the same time' },
   // Things that do not exist
   route_not_found: { status: 404, title: 'There is nothing at this path' },

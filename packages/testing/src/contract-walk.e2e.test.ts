@@ -354,14 +354,15 @@ describe('the credential that requested a change is recorded with the change', (
         isKnown: true,
       });
     }
-    // The walk causes every event except four: the end of a pause, a second delivery and the cancellation of a running job need a
-    // channel that works, and only the command line reseals channels.
+    // The walk causes every event except five: the end of a pause, a second delivery and the cancellation of a running job need a
+    // channel that works, only the command line reseals channels, and no quota is nearly used.
     const seen = new Set(events.map(({ type }) => type));
     expect([...places].filter((type) => !seen.has(type)).sort()).toEqual([
       'ChannelResealed',
       'ChannelResumed',
       'JobCancelled',
       'NotificationsRedelivered',
+      'QuotaNearlyUsed',
     ]);
   });
 });

@@ -27,6 +27,7 @@ const besidesTheLog = [
   'idempotent_answers',
   'rate_limit_buckets',
   'call_counts',
+  'quota_uses',
   'credential_last_uses',
 ];
 const nothingStored: StoredDocuments = new Map();

@@ -40,6 +40,7 @@ const notOfTheLog = [
   'credential_last_uses',
   'rate_limit_buckets',
   'call_counts',
+  'quota_uses',
   'idempotent_answers',
 ];
 

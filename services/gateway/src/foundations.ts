@@ -11,6 +11,7 @@ import {
   type CommandSignature,
   type TokenSecrets,
 } from './identity/command-signature.js';
+import { quotaUses } from './quotas/quota-documents.js';
 import { buckets } from './rate-limit/bucket-documents.js';
 import { callCounts } from './usage/call-documents.js';
 import { gatewayService } from './service.js';
@@ -40,11 +41,11 @@ export async function openFoundations(
   const readModel = await scope.start(
     createReadModelComponent(configuration, {
       service,
-      collections: [...identity.collections, lastUses, buckets, answers, callCounts],
+      collections: [...identity.collections, lastUses, buckets, answers, callCounts, quotaUses],
       logger,
     }),
   );
-  await ensureExpiry(readModel, [buckets, answers, callCounts]);
+  await ensureExpiry(readModel, [buckets, answers, callCounts, quotaUses]);
   const requestReadModel = await scope.start(
     createReadModelComponent(configuration, {
       name: 'read model for requests',

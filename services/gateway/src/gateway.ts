@@ -116,7 +116,7 @@ function publicApplication(
   { healthChecks, logger }: { healthChecks: HealthChecks; logger: Logger },
 ): Express {
   const { requestReadModel } = foundations;
-  const { gate, directory, organisationLimits, forwarder, lastUses, calls } = services;
+  const { gate, directory, organisationLimits, forwarder, lastUses, calls, quotas } = services;
   const buckets = createSharedBuckets(requestReadModel, gate, logger);
   const limits = createRequestLimits(configuration, buckets, organisationLimits);
   const intake = intakeDependencies(configuration, foundations, services);
@@ -137,6 +137,7 @@ function publicApplication(
     authenticator: createAuthenticator(directory, { signIn: signInOf(configuration, foundations, services) }),
     lastUses,
     calls,
+    quotas,
     ...limits,
     findWriteKey: createWriteKeyFinder({ ...intake, chargeAddress: limits.chargeAddress }),
     handlerOf,

@@ -22,6 +22,9 @@ import { createDatabaseGate, type DatabaseGate } from './database-gate.js';
 import type { Foundations } from './foundations.js';
 import { createBytesInFlight } from './intake/bytes-in-flight.js';
 import type { ImportHandlerDependencies } from './import/handler.js';
+import { createQuotaWarnings } from './quotas/quota-warnings.js';
+import { createRequestQuotas, type RequestQuotas } from './quotas/request-quotas.js';
+import { createSharedQuotas } from './quotas/shared-quotas.js';
 import { createOrganisationLimits, type OrganisationLimitsReader } from './rate-limit/organisation-limits.js';
 import { createCallCounter, type CallCounter } from './usage/call-counter.js';
 import { createForwarder, type Forwarder } from './reads/forward.js';
@@ -34,13 +37,14 @@ export interface RequestServices {
   gate: DatabaseGate;
   directory: CredentialDirectory;
   organisationLimits: OrganisationLimitsReader;
+  quotas: RequestQuotas;
   forwarder: Forwarder;
 }
 
 export async function startRequestServices(
   configuration: GatewayConfiguration,
   scope: ComponentScope,
-  { log, requestReadModel }: Foundations,
+  { log, requestReadModel, signature }: Foundations,
   logger: Logger,
 ): Promise<RequestServices> {
   // While the brokers are away, a producer gets 503 within 5 s.
@@ -52,6 +56,16 @@ export async function startRequestServices(
   const revocations = await scope.start(createRevocations(log, logger));
   const directory = createCredentialDirectory(requestReadModel, gate, revocations);
   const organisationLimits = createOrganisationLimits(requestReadModel, gate);
+  const quotas = createRequestQuotas({
+    shared: createSharedQuotas({ readModel: requestReadModel, gate, logger }),
+    organisationLimits,
+    warn: createQuotaWarnings({
+      requester,
+      signature,
+      logger,
+      replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
+    }),
+  });
   const forwarder = await scope.start(
     createForwarder({
       urls: {
@@ -66,7 +80,7 @@ export async function startRequestServices(
       answerIdleMs: configuration.ANSWER_IDLE_MS,
     }),
   );
-  return { writer, requester, lastUses, calls, gate, directory, organisationLimits, forwarder };
+  return { writer, requester, lastUses, calls, gate, directory, organisationLimits, quotas, forwarder };
 }
 
 export function commandDependencies(
@@ -103,10 +117,11 @@ export function commandDependencies(
 export function intakeDependencies(
   configuration: GatewayConfiguration,
   { log, requestReadModel }: Foundations,
-  { writer, requester, gate }: RequestServices,
+  { writer, requester, gate, quotas }: RequestServices,
 ): ImportHandlerDependencies {
   return {
     writer,
+    quotas,
     partitionOf: (key) => log.partitionOf(key),
     bytesInFlight: createBytesInFlight(configuration.INTAKE_MAXIMUM_BYTES),
     leastRate: { ...leastUploadRate, bytes: configuration.INTAKE_LEAST_BYTES },

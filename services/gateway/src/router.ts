@@ -9,6 +9,7 @@ import { allowAnyOrigin, answerPreflight } from './edge/cross-origin.js';
 import { problemsOnPage } from './edge/problem-page.js';
 import { callerOf, headerOf, untilCounted, type GatewayRequest } from './edge/request.js';
 import type { Answer } from './idempotency/write-claim.js';
+import type { RequestQuotas } from './quotas/request-quotas.js';
 import type { RequestLimits } from './rate-limit/request-limits.js';
 import type { CallCounter } from './usage/call-counter.js';
 
@@ -23,6 +24,7 @@ export interface RouterDependencies extends RequestLimits {
   authenticator: Authenticator;
   lastUses: LastUseRecorder;
   calls: CallCounter;
+  quotas: RequestQuotas;
   /** The step that finds the credential in the body, for routes whose senders may put it there. */
   findWriteKey(route: RouteDeclaration): RequestHandler;
   /** @returns undefined when the route has no handler */
@@ -67,6 +69,7 @@ function stepsOf(
         authentication(dependencies),
         limitCaller,
         limitInFlight,
+        takeCall(route, dependencies),
         countCall(route, dependencies),
         serviceToCaller(access, handler, dependencies),
       ]
@@ -117,6 +120,23 @@ function authentication({
 function authorizationOf(req: GatewayRequest): string | undefined {
   const { writeKey } = req.keyed ?? {};
   return writeKey === undefined ? headerOf(req, 'authorization') : authorizationOfWriteKey(writeKey);
+}
+
+/** Routes by which an admin sees what is used and raises what is used up: they take nothing of a quota of calls. */
+const beyondQuotas: readonly string[] = [
+  routes.getUsage.name,
+  routes.getLimits.name,
+  routes.changeLimits.name,
+  routes.changeToken.name,
+  routes.changeServiceAccount.name,
+];
+
+/** Takes the call from the quotas of the caller. */
+function takeCall({ name }: RouteDeclaration, { quotas }: RouterDependencies): RequestHandler {
+  return async (req: GatewayRequest, _res, next) => {
+    if (!beyondQuotas.includes(name)) await quotas.take(callerOf(req), 'calls', 1);
+    next();
+  };
 }
 
 /** Counts the call, while it is served. */

@@ -11,6 +11,7 @@ const dependencies = (without?: string): RouterDependencies => ({
   },
   lastUses: { used: () => undefined },
   calls: { count: () => Promise.resolve() },
+  quotas: { take: () => Promise.resolve() },
   limitCaller: (_req, _res, next) => {
     next();
   },

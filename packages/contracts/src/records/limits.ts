@@ -1,6 +1,6 @@
 // Commands and events of limits: what one credential, and all credentials of an organisation together, may use.
 import { z } from 'zod';
-import { id, wholeNumber } from '../common.js';
+import { id, time, wholeNumber } from '../common.js';
 import { happened, requested } from '../vocabulary/actor.js';
 import { rateLimit } from './gateway.js';
 import { defineRecord, type PayloadOf } from './record.js';
@@ -12,6 +12,26 @@ export const organisationRateLimit = z
     burst: wholeNumber(1, 10_000_000),
   })
   .describe('Requests of all credentials of the organisation together.');
+
+export const quotaNames = ['calls_per_day', 'calls_per_month', 'events_per_day', 'events_per_month'] as const;
+export type QuotaName = (typeof quotaNames)[number];
+
+const quota = wholeNumber(1, 1_000_000_000_000).nullable();
+
+/** The most calls and events of a day and of a month, in UTC; null: no quota. */
+export const quotas = z
+  .strictObject({
+    calls_per_day: quota,
+    calls_per_month: quota,
+    events_per_day: quota,
+    events_per_month: quota,
+  })
+  .describe(
+    'The most API calls and sent events of a day and of a month, in UTC; null: as many as the rate limit lets in.',
+  );
+export type Quotas = z.infer<typeof quotas>;
+
+const setQuotas = { quotas: quotas.nullable().optional().describe('null: none.') };
 
 const organisation = { organisation_id: id };
 const onOrganisation = { topic: 'gateway.commands', key: 'organisation_id' } as const;
@@ -26,6 +46,7 @@ export const limitCredential = defineRecord({
     kind: z.enum(['token', 'service_account']),
     credential_id: id,
     rate_limit: rateLimit.nullable().optional().describe('null: the standard limit.'),
+    ...setQuotas,
     standard_rate_limit: rateLimit,
     organisation_rate_limit: organisationRateLimit.describe(
       'The configured limit of the organisation, for one without a limit of its own.',
@@ -45,6 +66,7 @@ export const limitOrganisation = defineRecord({
   schema: z.strictObject({
     ...organisation,
     rate_limit: organisationRateLimit.nullable().optional().describe('null: the configured limit.'),
+    ...setQuotas,
     organisation_rate_limit: organisationRateLimit.describe('The configured limit, which is the largest.'),
     requested_by: id,
     ...requested,
@@ -59,6 +81,7 @@ export const credentialLimited = defineRecord({
     ...organisation,
     credential_id: id,
     rate_limit: rateLimit.nullable().describe('null: the standard limit.'),
+    ...setQuotas,
     ...happened,
   }),
 });
@@ -70,11 +93,40 @@ export const organisationLimited = defineRecord({
   schema: z.strictObject({
     ...organisation,
     rate_limit: organisationRateLimit.nullable().describe('null: the configured limit.'),
+    ...setQuotas,
     ...happened,
   }),
 });
 
+/** A quota of which much is used, and the period in which it is. */
+const usedQuota = {
+  credential_id: id.nullable().describe('Whose the quota is; null: the organisation’s.'),
+  quota: z.enum(quotaNames),
+  period: time.describe('The beginning of the day or month, in UTC.'),
+  limit: z.int().min(1),
+  used: z.int().min(0),
+};
+
+export const warnOfQuota = defineRecord({
+  ...onOrganisation,
+  type: 'WarnOfQuota',
+  description:
+    'Record that 80 % of a quota are used. Sent by a gateway that has seen it; others may send it too.',
+  schema: z.strictObject({ ...organisation, ...usedQuota, ...requested }),
+});
+
+export const quotaNearlyUsed = defineRecord({
+  ...ofOrganisation,
+  type: 'QuotaNearlyUsed',
+  description: '80 % of a quota are used. Recorded once for each quota and period.',
+  schema: z.strictObject({ ...organisation, ...usedQuota, ...happened }),
+});
+
+export type QuotaNearlyUsed = PayloadOf<typeof quotaNearlyUsed>;
+
 export const limitRecords = [
+  warnOfQuota,
+  quotaNearlyUsed,
   limitCredential,
   limitOrganisation,
   credentialLimited,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { id, moment, name, page, pageParameters, time } from '../common.js';
 import { rateLimit, role, scope } from '../records/gateway.js';
+import { quotas } from '../records/limits.js';
 import { admin, defineRoute, viewer } from './route.js';
 
 const noUnit = { organisationUnit: 'none' } as const;
@@ -111,6 +112,7 @@ const tokenView = {
     .nullable()
     .describe('Where: its own OUs, without those that its member may not use. null: every OU.'),
   rate_limit: rateLimit.nullable(),
+  quotas: quotas.nullable(),
   expires_at: time.nullable(),
   last_used_at: time.nullable(),
   created_at: time,
@@ -192,6 +194,7 @@ const serviceAccountView = {
   scopes: z.array(scope).max(4),
   ou_ids: z.array(id).max(200).nullable(),
   rate_limit: rateLimit.nullable(),
+  quotas: quotas.nullable(),
   last_used_at: time.nullable(),
   created_at: time,
 };

@@ -2,11 +2,25 @@
 import { z } from 'zod';
 import { id } from '../common.js';
 import { rateLimit } from '../records/gateway.js';
-import { organisationRateLimit } from '../records/limits.js';
+import { organisationRateLimit, quotas } from '../records/limits.js';
 import { serviceAccount, token } from './administration.js';
 import { admin, defineRoute } from './route.js';
 
 const ofOrganisation = { ...admin, organisationUnit: 'none' } as const;
+
+const { calls_per_day, calls_per_month, events_per_day, events_per_month } = quotas.shape;
+const quotaChange = z
+  .strictObject({
+    calls_per_day: calls_per_day.default(null),
+    calls_per_month: calls_per_month.default(null),
+    events_per_day: events_per_day.default(null),
+    events_per_month: events_per_month.default(null),
+  })
+  .nullable()
+  .optional()
+  .describe(
+    'Replaces all of them: the most API calls and sent events of a day and of a month, in UTC. null: no quota.',
+  );
 
 const credentialChange = z
   .strictObject({
@@ -16,6 +30,7 @@ const credentialChange = z
       .describe(
         'null: the standard limit, or that of the calling credential where it is lower. At most the limit of the calling credential, and that of the organisation.',
       ),
+    quotas: quotaChange,
   })
   .refine((body) => Object.keys(body).length > 0, 'must hold at least one field')
   .meta({ id: 'CredentialChange', minProperties: 1 });
@@ -30,7 +45,7 @@ export const changeToken = defineRoute({
   kind: 'command',
   access: admin,
   tag: 'Admin',
-  summary: 'Change the limit of a personal access token of any member',
+  summary: 'Change the limit and the quotas of a personal access token of any member',
   description: countsSoon,
   parameters: z.strictObject({ id }),
   body: credentialChange,
@@ -46,7 +61,7 @@ export const changeServiceAccount = defineRoute({
   kind: 'command',
   access: admin,
   tag: 'Admin',
-  summary: 'Change the limit of a service account',
+  summary: 'Change the limit and the quotas of a service account',
   description: countsSoon,
   parameters: z.strictObject({ id }),
   body: credentialChange,
@@ -60,6 +75,7 @@ export const organisationLimits = z
     effective_rate_limit: organisationRateLimit.describe(
       'The limit in force: the one that was set, or the one of the system’s configuration, which is also the largest that can be set.',
     ),
+    quotas: quotas.nullable().describe('null: none.'),
   })
   .meta({ id: 'OrganisationLimits' });
 export type OrganisationLimits = z.output<typeof organisationLimits>;
@@ -72,7 +88,7 @@ export const getLimits = defineRoute({
   kind: 'local',
   access: ofOrganisation,
   tag: 'Admin',
-  summary: 'Limits of all credentials of the organisation together',
+  summary: 'Limits and quotas of all credentials of the organisation together',
   responses: { 200: { description: 'Limits', schema: organisationLimits } },
   problems: [],
 });
@@ -85,7 +101,7 @@ export const changeLimits = defineRoute({
   kind: 'command',
   access: ofOrganisation,
   tag: 'Admin',
-  summary: 'Change the limits of all credentials of the organisation together',
+  summary: 'Change the limits and quotas of all credentials of the organisation together',
   description: `${countsSoon} Only a credential for every OU may do this.`,
   body: z
     .strictObject({
@@ -93,6 +109,7 @@ export const changeLimits = defineRoute({
         .nullable()
         .optional()
         .describe('At most that of the system’s configuration; null: that one.'),
+      quotas: quotaChange,
     })
     .refine((body) => Object.keys(body).length > 0, 'must hold at least one field')
     .meta({ id: 'OrganisationLimitsChange', minProperties: 1 }),

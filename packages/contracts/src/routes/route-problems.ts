@@ -11,6 +11,7 @@ const credentialProblems: readonly ProblemCode[] = [
   'role_not_allowed',
   'scope_not_allowed',
   'too_many_in_flight',
+  'quota_used_up',
   'database_unavailable',
 ];
 const bodyProblems: readonly ProblemCode[] = [

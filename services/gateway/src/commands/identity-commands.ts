@@ -181,7 +181,7 @@ function limitCredential(
   input: CommandContext,
   kind: 'token' | 'service_account',
   credentialId: string,
-  limits: Pick<records.LimitCredential, 'rate_limit'>,
+  limits: Pick<records.LimitCredential, 'rate_limit' | 'quotas'>,
 ) {
   return command(records.limitCredential, input.organisationId, {
     ...inOrganisation(input),

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { secretHashOf, type Actor, type RouteDeclaration } from '@lead-scoring/contracts';
 import { isRetriable } from '@lead-scoring/read-model';
 import type { ProblemError } from '@lead-scoring/service';
-import type { Role, Scope } from '../identity/messages.js';
+import type { Quotas, Role, Scope } from '../identity/messages.js';
 import { hasRole, scopesOf, sessionOf } from '../identity/state.js';
 import { problem, tryAgain } from '../problem.js';
 import type { SignIn } from '../sign-in/sign-in.js';
@@ -29,6 +29,8 @@ export interface Caller {
   /** The OUs that the credential may use; null: all of the organisation. */
   ouIds: readonly string[] | null;
   rateLimit: { per_minute: number; burst: number } | null;
+  /** null: none. */
+  quotas: Quotas | null;
   /** The active OU when the credential was looked up. */
   knownActiveOuId: string | null;
   /** Reads the active OU anew. */
@@ -177,6 +179,7 @@ function callerOf(
     ouIds: credential.ou_ids,
     knownActiveOuId: credential.active_ou_id,
     rateLimit: credential.rate_limit,
+    quotas: credential.quotas ?? null,
     activeOuId: async () => (await readAgain())?.active_ou_id ?? null,
   };
 }

@@ -94,6 +94,7 @@ export function serviceAccountView(account: ServiceAccount, lastUsedAt: string |
     scopes: account.scopes,
     ou_ids: account.ou_ids,
     rate_limit: account.rate_limit,
+    quotas: account.quotas ?? null,
     last_used_at: lastUsedAt,
     created_at: account.created_at,
   };

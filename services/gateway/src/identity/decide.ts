@@ -5,7 +5,7 @@ import { createServiceAccount, revokeServiceAccount, rotateSecret } from './acco
 import type { IdentityDecision } from './decision-model.js';
 import { acceptInvitation, inviteMember } from './invitation-model.js';
 import { admitMember } from './admission-model.js';
-import { limitCredential, limitOrganisation } from './limit-model.js';
+import { limitCredential, limitOrganisation, warnOfQuota } from './limit-model.js';
 import { addMember, changeMember, removeMember } from './member-model.js';
 import type { IdentityCommand } from './messages.js';
 import { bootstrap } from './organisation-model.js';
@@ -45,6 +45,8 @@ function decideCommand(command: IdentityCommand, state: OrganisationState): Iden
       return limitCredential(command, state);
     case 'LimitOrganisation':
       return limitOrganisation(command, state);
+    case 'WarnOfQuota':
+      return warnOfQuota(command, state);
     case 'AddMember':
       return addMember(command, state);
     case 'ChangeMember':

@@ -42,6 +42,8 @@ export function documentChangedBy(event: IdentityEvent): string {
     case 'OrganisationCreated':
     case 'OrganisationLimited':
       return event.payload.organisation_id;
+    case 'QuotaNearlyUsed':
+      return event.payload.credential_id ?? event.payload.organisation_id;
     case 'OrgUnitCreated':
     case 'OrgUnitRenamed':
     case 'OrgUnitEnded':

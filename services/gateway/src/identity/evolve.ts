@@ -1,7 +1,15 @@
 // Folds the events of identity into an organisation's state. Pure; never throws on a recorded event.
 import { evolveMembers, withActiveUnit } from './member-fold-model.js';
-import type { IdentityEvent } from './messages.js';
-import type { Credential, OrganisationState, OrgUnit, ServiceAccount, Token } from './state.js';
+import type { IdentityEvent, Quotas } from './messages.js';
+import type {
+  Credential,
+  Organisation,
+  OrganisationState,
+  OrgUnit,
+  ServiceAccount,
+  Token,
+  WarnedQuotas,
+} from './state.js';
 
 const rememberedRotations = 100;
 
@@ -46,6 +54,7 @@ export function evolve(state: OrganisationState, event: IdentityEvent): Organisa
     }
     case 'CredentialLimited':
     case 'OrganisationLimited':
+    case 'QuotaNearlyUsed':
       return limit(state, event);
     case 'TokenCreated':
       return put(state, tokenOf(event.payload));
@@ -110,16 +119,35 @@ function serviceAccountOf(payload: PayloadOf<'ServiceAccountCreated'>): ServiceA
   };
 }
 
-function limit(
-  state: OrganisationState,
-  event: Extract<IdentityEvent, { type: 'CredentialLimited' | 'OrganisationLimited' }>,
-): OrganisationState {
-  if (event.type === 'OrganisationLimited') {
-    const { rate_limit } = event.payload;
-    return { ...state, organisation: state.organisation && { ...state.organisation, rate_limit } };
+type LimitEvent = Extract<
+  IdentityEvent,
+  { type: 'CredentialLimited' | 'OrganisationLimited' | 'QuotaNearlyUsed' }
+>;
+
+function limit(state: OrganisationState, event: LimitEvent): OrganisationState {
+  switch (event.type) {
+    case 'OrganisationLimited':
+      return changeOrganisation(state, limitsIn(event.payload));
+    case 'CredentialLimited': {
+      const limits = limitsIn(event.payload);
+      return change(state, event.payload.credential_id, (credential) => ({ ...credential, ...limits }));
+    }
+    case 'QuotaNearlyUsed': {
+      const { credential_id, quota, period } = event.payload;
+      const warned = (before: WarnedQuotas | undefined) => ({ warned: { ...before, [quota]: period } });
+      return credential_id === null
+        ? changeOrganisation(state, warned(state.organisation?.warned))
+        : change(state, credential_id, (credential) => ({ ...credential, ...warned(credential.warned) }));
+    }
   }
-  const { credential_id, rate_limit } = event.payload;
-  return change(state, credential_id, (credential) => ({ ...credential, rate_limit }));
+}
+
+function limitsIn<Limit>({ rate_limit, quotas }: { rate_limit: Limit; quotas?: Quotas | null | undefined }) {
+  return { rate_limit, ...(quotas !== undefined && { quotas }) };
+}
+
+function changeOrganisation(state: OrganisationState, fields: Partial<Organisation>): OrganisationState {
+  return { ...state, organisation: state.organisation && { ...state.organisation, ...fields } };
 }
 
 /** The account with its new secret; the previous secret stays valid until its time. */

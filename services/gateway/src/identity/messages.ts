@@ -23,6 +23,7 @@ export type RotateServiceAccountSecret = CommandOf<typeof records.rotateServiceA
 export type RevokeServiceAccount = CommandOf<typeof records.revokeServiceAccount>;
 
 export type LimitCredential = CommandOf<typeof records.limitCredential>;
+export type WarnOfQuota = CommandOf<typeof records.warnOfQuota>;
 export type LimitOrganisation = CommandOf<typeof records.limitOrganisation>;
 
 export type AddMember = CommandOf<typeof records.addMember>;
@@ -45,6 +46,7 @@ export type IdentityCommand =
   | RevokeServiceAccount
   | LimitCredential
   | LimitOrganisation
+  | WarnOfQuota
   | AddMember
   | ChangeMember
   | InviteMember
@@ -53,6 +55,8 @@ export type IdentityCommand =
   | AdmitMember;
 
 export type RateLimit = NonNullable<CreateToken['payload']['rate_limit']>;
+export type Quotas = records.Quotas;
+export type QuotaName = records.QuotaName;
 export type OrganisationRateLimit = LimitOrganisation['payload']['organisation_rate_limit'];
 
 type EventOf<Declaration extends RecordDeclaration> = {
@@ -77,6 +81,7 @@ export type IdentityEvent =
   | EventOf<typeof records.serviceAccountRevoked>
   | EventOf<typeof records.credentialLimited>
   | EventOf<typeof records.organisationLimited>
+  | EventOf<typeof records.quotaNearlyUsed>
   | EventOf<typeof records.memberAdded>
   | EventOf<typeof records.memberChanged>
   | EventOf<typeof records.memberInvited>

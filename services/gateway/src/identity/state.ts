@@ -1,6 +1,6 @@
 // The state of an organisation: its organizational units, its members, and the credentials that may use them.
 import { nameBasedId } from '@lead-scoring/contracts';
-import type { OrganisationRateLimit, RateLimit, Role, Scope } from './messages.js';
+import type { OrganisationRateLimit, QuotaName, Quotas, RateLimit, Role, Scope } from './messages.js';
 
 export interface OrgUnit {
   id: string;
@@ -36,6 +36,9 @@ export interface Member {
   removed: { at: string; command_id: string } | null;
 }
 
+/** By quota, the beginning of the last period in which it was nearly used. */
+export type WarnedQuotas = Partial<Record<QuotaName, string>>;
+
 interface CredentialState {
   id: string;
   name: string;
@@ -43,6 +46,9 @@ interface CredentialState {
   /** null: every OU of the organisation, also later ones. */
   ou_ids: string[] | null;
   rate_limit: RateLimit | null;
+  /** null and absent: none. */
+  quotas?: Quotas | null;
+  warned?: WarnedQuotas;
   created_by: string;
   created_at: string;
   active_ou_id: string | null;
@@ -77,6 +83,9 @@ export interface Organisation {
   created_at: string;
   /** Of all credentials together; null and absent: the configured limit. */
   rate_limit?: OrganisationRateLimit | null;
+  /** Of all credentials together; null and absent: none. */
+  quotas?: Quotas | null;
+  warned?: WarnedQuotas;
 }
 
 export interface OrganisationState {

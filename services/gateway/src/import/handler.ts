@@ -169,7 +169,9 @@ async function take(
     headers: common,
   });
   const headers = { ...common, id: jobId, 'correlation-id': requestIdOf(req) };
-  const run = new ImportRun({ jobId, ouId, fireTriggers, isRepeatable, headers }, job, dependencies);
+  const takeFromQuotas = (events: number) => dependencies.quotas.take(caller, 'events', events);
+  const upload = { jobId, ouId, fireTriggers, isRepeatable, headers, takeFromQuotas };
+  const run = new ImportRun(upload, job, dependencies);
   try {
     let rows = 0;
     for await (const part of parts) {

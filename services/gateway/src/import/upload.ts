@@ -23,6 +23,8 @@ export interface ImportUpload {
   /** Whether repeats of the upload have the same job: its events without an event_id then get ids from their places. */
   isRepeatable: boolean;
   headers: Readonly<Record<string, string>>;
+  /** Takes events from the quotas of the sender. @throws ProblemError 429 when they have no room for them */
+  takeFromQuotas: (events: number) => Promise<void>;
 }
 
 export interface ImportDependencies {
@@ -143,10 +145,11 @@ export class ImportRun {
   }
 
   async #write(events: records.ChunkEvent[], receivedAt: string, estimatedBytes: number): Promise<void> {
-    const { ouId, jobId, fireTriggers, headers } = this.upload;
+    const { ouId, jobId, fireTriggers, headers, takeFromQuotas } = this.upload;
     const { writer, partitionOf } = this.dependencies;
     const batch = { ouId, batchId: jobId, source: 'import' as const, fireTriggers, receivedAt };
     const chunks = chunkRecords({ ...batch, events, estimatedBytes, headers }, partitionOf);
+    await takeFromQuotas(events.length);
     try {
       reach(this.#positions, await writer.write(chunks));
     } catch (error) {

@@ -4,6 +4,7 @@ import type { RecordPosition, RecordWriter } from '@lead-scoring/event-log';
 import { ProblemError, requestIdOf } from '@lead-scoring/service';
 import type { Request } from 'express';
 import type { Caller } from '../credentials/authenticate.js';
+import type { RequestQuotas } from '../quotas/request-quotas.js';
 import { chunkRecords } from './chunks.js';
 import type { SentBatch } from './read-events.js';
 
@@ -23,7 +24,7 @@ export interface Submission {
   /** Events that are valid. */
   accepted: number;
   rejected: readonly RejectedEvent[];
-  /** Resolves once the log has acknowledged every valid event. */
+  /** Resolves once the log has acknowledged every valid event. @throws ProblemError 429 when a quota of events has no room for them */
   written: Promise<readonly RecordPosition[]>;
 }
 
@@ -39,6 +40,7 @@ export interface SentEvents {
 
 export interface SubmissionDependencies {
   writer: RecordWriter;
+  quotas: RequestQuotas;
   partitionOf: (key: string) => number;
 }
 
@@ -52,7 +54,7 @@ export const maximumErrors = 100;
 export function submit(
   { req, caller, ouId, isPartial, batchId, isRepeatable }: Upload,
   { bytes, read, refusal }: SentEvents,
-  { writer, partitionOf }: SubmissionDependencies,
+  { writer, quotas, partitionOf }: SubmissionDependencies,
 ): Submission {
   const receivedAt = new Date().toISOString();
   const { events: sent, nameOf } = read(receivedAt);
@@ -80,7 +82,8 @@ export function submit(
     },
     partitionOf,
   );
-  return { accepted: events.length, rejected, written: writer.write(chunks) };
+  const written = quotas.take(caller, 'events', events.length).then(() => writer.write(chunks));
+  return { accepted: events.length, rejected, written };
 }
 
 /** 400 with index and reason of the first hundred problems. */

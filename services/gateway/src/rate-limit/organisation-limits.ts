@@ -6,7 +6,7 @@ import type { DatabaseGate } from '../database-gate.js';
 import { organisations } from '../identity/documents.js';
 import type { Organisation } from '../identity/state.js';
 
-export type OrganisationLimits = Pick<Organisation, 'rate_limit'>;
+export type OrganisationLimits = Pick<Organisation, 'rate_limit' | 'quotas'>;
 
 export interface OrganisationLimitsReader {
   /** The limits as of the last seconds; none while the database is away and they are not known. */
@@ -32,7 +32,8 @@ export function createOrganisationLimits(
       gate.run(async () => {
         const _id = uuidToBinary(organisationId);
         const found = await readModel.collection(organisations).findOne({ _id });
-        return found && { rate_limit: found.value.rate_limit ?? null };
+        const { rate_limit = null, quotas = null } = found?.value ?? {};
+        return { rate_limit, quotas };
       }),
   });
   return {

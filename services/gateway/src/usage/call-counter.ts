@@ -5,7 +5,7 @@ import { usagePlaceOf } from '@lead-scoring/contracts';
 import { isDuplicateKey, isRetriable, type ReadModel } from '@lead-scoring/read-model';
 import { defineComponent, pause, type Component, type Logger } from '@lead-scoring/service';
 import type { DatabaseGate } from '../database-gate.js';
-import { callCounts, writeOf, type CallTally } from './call-documents.js';
+import { callCounts, writeOf, type CallTally, type CountWrite } from './call-documents.js';
 
 /** A call of a credential to a route of a group. */
 export interface Call {
@@ -135,7 +135,7 @@ class Counter {
     for (let from = 0; from < writes.length; from += largestWrite) {
       const part = writes.slice(from, from + largestWrite);
       try {
-        const write = () => readModel.collection(callCounts).bulkWrite(part, { ordered: false });
+        const write = () => writeCounts(readModel, part);
         // Of two writes that create a document at the same time, one fails and finds it the second time.
         await gate.run(() =>
           write().catch((error: unknown) => {
@@ -157,4 +157,19 @@ class Counter {
     if (this.#unwritten.has(tally) || usagePlaceOf(this.#now() - forgottenMs).day <= tally.day) return;
     this.#tallies.delete(`${String(tally.day)} ${tally.credential}`);
   }
+}
+
+/** One credential is most frequent, and one update costs less than a list of one. */
+async function writeCounts(
+  readModel: Pick<ReadModel, 'collection'>,
+  writes: readonly CountWrite[],
+): Promise<void> {
+  const collection = readModel.collection(callCounts);
+  const [only, ...others] = writes;
+  if (only && others.length === 0) await collection.updateOne(only.filter, only.update, { upsert: true });
+  else
+    await collection.bulkWrite(
+      writes.map((write) => ({ updateOne: { ...write, upsert: true } })),
+      { ordered: false },
+    );
 }

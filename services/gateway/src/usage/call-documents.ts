@@ -1,10 +1,5 @@
 // The stored counts of API calls: one document for each credential, day and gateway process, with the calls of each hour by route group.
-import {
-  defineCollection,
-  uuidToBinary,
-  type AnyBulkWriteOperation,
-  type Binary,
-} from '@lead-scoring/read-model';
+import { defineCollection, uuidToBinary, type Binary, type Document } from '@lead-scoring/read-model';
 
 /** Calls by route group. */
 export type CallsByGroup = Record<string, number>;
@@ -42,30 +37,33 @@ export interface CallTally {
   readonly hours: Map<number, Map<string, number>>;
 }
 
+/** The write that makes the stored counts of one tally those of the process. */
+export interface CountWrite {
+  filter: { _id: string };
+  update: Document;
+}
+
 /**
- * The write that makes the stored counts those of the tally. The counts only grow and `$max` is taken of each, so the write may be repeated
- * after an unknown outcome, and one that arrives late lowers nothing.
+ * The counts only grow and `$max` is taken of each, so a write may be repeated after an unknown outcome, and one that arrives late lowers
+ * nothing.
  */
 export function writeOf(
   { organisationId, credential, day, hours }: CallTally,
   processId: string,
-): AnyBulkWriteOperation<CallCountDocument> {
+): CountWrite {
   const counts: Record<string, number> = {};
   for (const [hour, groups] of hours)
     for (const [group, calls] of groups) counts[`hours.${String(hour)}.${group}`] = calls;
   return {
-    updateOne: {
-      filter: { _id: `${String(day)} ${credential} ${processId}` },
-      update: {
-        $max: counts,
-        $setOnInsert: {
-          organisation_id: uuidToBinary(organisationId),
-          credential,
-          day: new Date(day),
-          expires_at: new Date(day + keptMs),
-        },
+    filter: { _id: `${String(day)} ${credential} ${processId}` },
+    update: {
+      $max: counts,
+      $setOnInsert: {
+        organisation_id: uuidToBinary(organisationId),
+        credential,
+        day: new Date(day),
+        expires_at: new Date(day + keptMs),
       },
-      upsert: true,
     },
-  } as AnyBulkWriteOperation<CallCountDocument>;
+  };
 }
