@@ -17,6 +17,7 @@ import type { RescoreFlags } from './rescore-command.js';
 import type { ApplyFlags, RulesExportFlags } from './rules-commands.js';
 import type { GlobalFlags, Settings } from './settings.js';
 import type { SuggestFlags } from './suggest-command.js';
+import type { UsageFlags } from './usage-command.js';
 import type { RestoreFlags } from './versions-commands.js';
 
 /** The flags of all commands together; each command reads its own. */
@@ -35,6 +36,7 @@ export type Flags = GlobalFlags &
   ExportFlags &
   TailFlags &
   MembersFlags &
+  UsageFlags &
   AclsFlags &
   AcceptFlags &
   ApplyFlags &

@@ -121,9 +121,9 @@ describe('the calls of a credential', () => {
     const tally = new Tally();
     for (let kill = 0; kill < kills; kill += 1) {
       await Promise.all(
-        Array.from({ length: 40 }, (_, n) => {
+        Array.from({ length: 40 }, async (_, n) => {
           const kind = kinds[n % kinds.length];
-          return kind && tally.call(token, kind, kill % 2);
+          if (kind) await tally.call(token, kind, kill % 2);
         }),
       );
       system.service('gateway', kill % 2).process.kill('SIGKILL');

@@ -15,10 +15,8 @@ const rememberedRotations = 100;
 
 export function evolve(state: OrganisationState, event: IdentityEvent): OrganisationState {
   switch (event.type) {
-    case 'OrganisationCreated': {
-      const { organisation_id: id, name, at } = event.payload;
-      return { ...state, organisation: { id, name, created_at: at } };
-    }
+    case 'OrganisationCreated':
+      return { ...state, organisation: organisationOf(event.payload) };
     case 'OrgUnitCreated': {
       const { ou_id: id, name, created_by, at } = event.payload;
       return { ...state, units: new Map(state.units).set(id, { id, name, created_by, created_at: at }) };
@@ -76,6 +74,10 @@ export function evolve(state: OrganisationState, event: IdentityEvent): Organisa
 }
 
 type PayloadOf<Type extends IdentityEvent['type']> = Extract<IdentityEvent, { type: Type }>['payload'];
+
+function organisationOf({ organisation_id: id, name, at }: PayloadOf<'OrganisationCreated'>): Organisation {
+  return { id, name, created_at: at };
+}
 
 function tokenOf(payload: PayloadOf<'TokenCreated'>): Token {
   const { token_id: id, at, name, last_four, token_hash, role } = payload;
