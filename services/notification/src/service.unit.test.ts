@@ -17,6 +17,7 @@ test('in a batch, configurations decide before resealing', () => {
     'configuration',
     'resealing',
     'delivery',
+    'counted-deliveries',
     'jobs',
   ]);
 });
