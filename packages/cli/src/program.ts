@@ -13,7 +13,7 @@ import { importLeads } from './lead-import-command.js';
 import { deleteLead, explain, leads, resetScore } from './leads-commands.js';
 import { retryLetters, serviceNamed, showDeadLetters, tail } from './log-commands.js';
 import { declareMembers } from './member-commands.js';
-import { declareUsage } from './usage-command.js';
+import { declareUsage } from './usage-commands.js';
 import type { Output } from './output.js';
 import { acceptPositionsOf, showPositions } from './positions-commands.js';
 import { rebuild } from './rebuild-command.js';

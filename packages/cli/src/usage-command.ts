@@ -1,8 +1,6 @@
 // `lead-scoring usage`: what each credential has called and sent, and what each channel was sent. docs/limits.md
 import type { routeDeclarations } from '@lead-scoring/contracts';
-import type { Command } from 'commander';
 import { clientOf, promptRetries } from './api-client.js';
-import type { CommandContext } from './command-context.js';
 import { CommandFailed, exitCodes } from './errors.js';
 import { table, type Output } from './output.js';
 import type { Settings } from './settings.js';
@@ -16,21 +14,8 @@ export interface UsageFlags {
 
 type Usage = routeDeclarations.Usage;
 
-/** `usage`: API calls, events and notifications. */
-export function declareUsage(program: Command, { command, output }: CommandContext): void {
-  program
-    .command('usage')
-    .description(
-      'API calls and events by credential, and notifications, of the last 30 days; needs an admin.',
-    )
-    .option('--from <time>', 'a day or moment in UTC')
-    .option('--to <time>', 'a day or moment in UTC; default now')
-    .option('--by <period>', 'day or hour (default day): what --json lists, and how long the time may be')
-    .action(command((flags, settings) => usage(flags, settings, output)));
-}
-
 /** @returns the exit code */
-async function usage(flags: UsageFlags, settings: Settings, output: Output): Promise<number> {
+export async function usage(flags: UsageFlags, settings: Settings, output: Output): Promise<number> {
   const { from, to, by = 'day' } = flags;
   if (by !== 'day' && by !== 'hour') throw new CommandFailed('--by must be day or hour.', exitCodes.usage);
   const answer = await clientOf(settings, promptRetries).call('getUsage', {
