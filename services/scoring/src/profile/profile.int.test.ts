@@ -206,20 +206,24 @@ describe('what is configured', () => {
 });
 
 test('a profile score follows what callers set for the lead, with a recorded reason, and what events say once that is taken back', async () => {
+  await rig.request(addMapping('rank', 'rank', 'metadata.rank'));
+  await rig.request(
+    createProfileRule('top', [{ field: 'rank', operator: 'equals', value: 'top' }], { label: 'Top' }),
+  );
   await rig.score([views('patched', 'Analyst')]);
-  expect((await scoreOf('patched')).scores).toMatchObject({ profile: -8 });
+  const before = ((await scoreOf('patched')).scores as { profile: number }).profile;
   await rig.score([
-    patched('patched', { job: { title: 'VP' }, name: 'Pat Ched', phase: 'Won', $x: { 'a.b': 1 } }),
+    patched('patched', { rank: 'top', name: 'Pat Ched', phase: 'Won', $x: { 'a.b': 1 } }),
     views('patched', 'Analyst', 'Poet'),
   ]);
-  expect((await scoreOf('patched')).scores).toMatchObject({ engagement: 15, profile: 12 });
+  expect((await scoreOf('patched')).scores).toMatchObject({ engagement: 15, profile: before + 20 });
   const [entry] = (await explain('patched')).profile_entries as JsonObject[];
-  expect(entry?.words).toBe('+20: the profile began to meet "Decision maker" (seniority is "vp").');
+  expect(entry?.words).toBe('+20: the profile began to meet "Top" (rank is "top").');
   const conditions = { all: [{ field: 'phase', operator: 'equals', value: 'won' }] };
   expect((await rig.post('/filters/preview', { conditions })).body).toMatchObject({ total: 1 });
   const { body: listed } = await rig.get('/leads?q=pat%20ched');
   expect(listed).toMatchObject({ total: 1, data: [{ name: 'Pat Ched', phase: 'Won', event_count: 3 }] });
   await rig.score([patched('patched', {})]);
-  expect((await scoreOf('patched')).scores).toMatchObject({ engagement: 15, profile: -8 });
+  expect((await scoreOf('patched')).scores).toMatchObject({ engagement: 15, profile: before });
   expect((await rig.get('/leads?q=pat%20ched')).body).toMatchObject({ total: 0 });
 });
