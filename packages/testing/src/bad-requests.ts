@@ -45,7 +45,9 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
     ...(body !== undefined && { body }),
   });
   const types = route.bodyTypes ?? ['application/json'];
-  const unknown = takesUnknownFields(route.body) ? [200] : noJson;
+  const { takesUnknown, isFree } = fieldsOf(route.body);
+  const unknown = takesUnknown ? [200] : noJson;
+  const any = isFree ? [200] : noJson;
   return [
     ...(bodyIsOptional(route) ? [] : [bad('nothing', '', noJson)]),
     ...[
@@ -64,9 +66,10 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
       ...bad(`the key ${key} twice`, `${good.slice(0, -1)},${member}}`, noJson),
       names: `body.${key}`,
     })),
-    ...['null', 'true', '17', '"text"', '[[]]', '[null]', '{"0":1}'].map((text) =>
+    ...['null', 'true', '17', '"text"', '[[]]', '[null]'].map((text) =>
       bad(`the wrong kind: ${text}`, text, noJson),
     ),
+    bad('the wrong kind: {"0":1}', '{"0":1}', any),
     bad(
       'invalid UTF-8',
       Buffer.concat([
@@ -96,7 +99,7 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
     bad('11 MB', `{"name":"${'x'.repeat(11_000_000)}"}`, [413]),
     bad('200,000 levels of arrays', '['.repeat(200_000) + ']'.repeat(200_000), noJson),
     bad('100,000 levels of objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, noJson),
-    bad('__proto__ alone', `{"__proto__":${good}}`, noJson),
+    bad('__proto__ alone', `{"__proto__":${good}}`, any),
     bad('__proto__ beside', beside('"__proto__":{"polluted":true}'), unknown),
     bad('constructor.prototype', beside('"constructor":{"prototype":{"polluted":true}}'), unknown),
     {
@@ -107,10 +110,13 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
   ];
 }
 
-/** Whether a body may have fields that are not declared, as those of other systems' clients do. */
-function takesUnknownFields(body: z.ZodType): boolean {
-  const { additionalProperties } = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' });
-  return typeof additionalProperties === 'object';
+/** Whether a body may have fields that are not declared, as those of other systems' clients do, and whether none is declared. */
+function fieldsOf(body: z.ZodType): { takesUnknown: boolean; isFree: boolean } {
+  const { $ref, $defs, ...schema } = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' });
+  const { additionalProperties = false, properties } =
+    $ref === undefined ? schema : ($defs?.[$ref.replace('#/$defs/', '')] ?? {});
+  const takesUnknown = additionalProperties !== false;
+  return { takesUnknown, isFree: takesUnknown && properties === undefined };
 }
 
 interface FieldSchema {
