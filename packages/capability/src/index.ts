@@ -72,3 +72,10 @@ export {
   type UnfinishedIndex,
   type WrittenBeside,
 } from './stored-beside.js';
+export { auditTrail } from './audit/trail.js';
+export {
+  auditTrailCollections,
+  readAuditEntries,
+  type AuditEntryDocument,
+  type AuditSubjectDocument,
+} from './audit/documents.js';

@@ -1,4 +1,5 @@
 // The flags of all commands, and the types that the declarations of commands share.
+import type { AuditFlags } from './audit-command.js';
 import type { Readable } from 'node:stream';
 import type { AclsFlags } from './acls-command.js';
 import type { ChallengerFlags } from './challenger-commands.js';
@@ -37,6 +38,7 @@ export type Flags = GlobalFlags &
   TailFlags &
   MembersFlags &
   UsageFlags &
+  AuditFlags &
   AclsFlags &
   AcceptFlags &
   ApplyFlags &

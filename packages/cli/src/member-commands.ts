@@ -1,5 +1,6 @@
-// The declaration of `lead-scoring members` and its subcommands.
+// The declarations of `lead-scoring members` and its subcommands, and of `lead-scoring audit`.
 import type { Command } from 'commander';
+import { listChanges } from './audit-command.js';
 import type { CommandContext } from './command-context.js';
 import { inviteMember, listMembers, newLink, removeMember, roleNamed, setRole } from './members-command.js';
 
@@ -43,4 +44,18 @@ export function declareMembers(program: Command, { command, output }: CommandCon
     .description('Remove a member, named by address or id. Their tokens end at once.')
     .option('--yes', 'confirm; without it the command only says who would be removed')
     .action(command((flags, settings, [member = '']) => removeMember(member, flags, settings, output)));
+}
+
+/** `audit`: who changed what. */
+export function declareAudit(program: Command, { command, output }: CommandContext): void {
+  program
+    .command('audit')
+    .description('Who changed what, from where, and what it was before and after: the newest changes.')
+    .option('--from <time>', 'only changes from this time or day on')
+    .option('--to <time>', 'only changes before it')
+    .option('--actor <id>', 'only those of a credential, or of a member by all their tokens')
+    .option('--kind <kind>', 'only of a kind of thing, such as rule, channel or member')
+    .option('--q <text>', 'only of things with this in their name or id')
+    .option('--limit <number>', '1 to 100; default 25')
+    .action(command((flags, settings) => listChanges(flags, settings, output)));
 }

@@ -12,7 +12,7 @@ import { declareJobs } from './job-commands.js';
 import { importLeads } from './lead-import-command.js';
 import { deleteLead, explain, leads, resetScore } from './leads-commands.js';
 import { retryLetters, serviceNamed, showDeadLetters, tail } from './log-commands.js';
-import { declareMembers } from './member-commands.js';
+import { declareAudit, declareMembers } from './member-commands.js';
 import { declareUsage } from './usage-commands.js';
 import type { Output } from './output.js';
 import { acceptPositionsOf, showPositions } from './positions-commands.js';
@@ -83,6 +83,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
   declareJobs(program, context);
   declareRules(program, context);
   declareMembers(program, context);
+  declareAudit(program, context);
   declareUnits(program, context);
   declareUsage(program, context);
   declareLog(program, context);

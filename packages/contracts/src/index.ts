@@ -61,6 +61,16 @@ export {
 export * from './intake/validate.js';
 export * as records from './records/declarations.js';
 export * from './records/acls.js';
+export {
+  auditedRecords,
+  auditedServices,
+  auditOf,
+  type AuditedEvent,
+  type AuditedService,
+  type AuditedType,
+  type ChangeAction,
+  type ChangeKind,
+} from './records/audited.js';
 export * from './records/index.js';
 export * from './records/job-id.js';
 export * from './records/record.js';

@@ -1,5 +1,5 @@
 // Rules with conditions on fields, which give their weight as long as the conditions hold: folded from their events. Pure.
-import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import { filterLabel, shownActor, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import { shortenLabel } from './filter-label.js';
 
 /** A rule over fields, in the form of answers; what has the fields follows from the rule's ruleset. */
@@ -19,7 +19,7 @@ function newConditionRule(payload: records.ProfileRuleCreated): ConditionRule {
     version,
     created_at: at,
     updated_at: at,
-    changed_by: actor,
+    changed_by: shownActor(actor),
   };
 }
 
@@ -49,7 +49,7 @@ export function withRulesActive(
   const changed = new Map(rules);
   for (const { rule_id, version } of switched) {
     const known = changed.get(rule_id);
-    if (known) changed.set(rule_id, { ...known, active, version, updated_at: at, changed_by: actor });
+    if (known) changed.set(rule_id, { ...known, active, version, updated_at: at, changed_by: shownActor(actor) });
   }
   return changed;
 }

@@ -1,6 +1,6 @@
 // An OU's scoring configuration, folded from its events. Scoring decides with it; share and notification explain with their own
 // folds of it. Pure.
-import { filterLabel, type Grid, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import { filterLabel, shownActor, type Grid, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import { conditionRuleOf, type ConditionRule } from './condition-rules.js';
 import {
   accountEventType,
@@ -155,8 +155,9 @@ function withGrid(configuration: ScoringConfiguration, grid: Grid | null): Scori
 
 function withActivation(
   configuration: ScoringConfiguration,
-  { active, rules, at: updated_at, actor: changed_by }: records.RulesActivationChanged,
+  { active, rules, at: updated_at, actor }: records.RulesActivationChanged,
 ): ScoringConfiguration {
+  const changed_by = shownActor(actor);
   const changed = rules.flatMap(({ rule_id, version }) => {
     const known = configuration.rules.get(rule_id);
     return known ? [{ ...known, active, version, updated_at, changed_by }] : [];
@@ -295,7 +296,7 @@ function newRuleset(payload: records.RulesetCreated): Ruleset {
     version,
     created_at: at,
     updated_at: at,
-    changed_by: actor,
+    changed_by: shownActor(actor),
   };
 }
 
@@ -315,7 +316,7 @@ function updatedRuleset(
     version,
     created_at,
     updated_at: at,
-    changed_by: actor,
+    changed_by: shownActor(actor),
   };
 }
 
@@ -339,6 +340,6 @@ function newRule(payload: records.RuleCreated): Rule {
     version: payload.version,
     created_at: payload.at,
     updated_at: payload.at,
-    changed_by: payload.actor,
+    changed_by: shownActor(payload.actor),
   };
 }

@@ -1,5 +1,5 @@
 // The profile part of an OU's scoring configuration: mappings and profile rules, folded from their events. Pure.
-import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import { shownActor, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import { withChangedRule, withNewRule, withRulesActive, type ConditionRule } from './condition-rules.js';
 
 export type ProfileMapping = routeDeclarations.ProfileMapping;
@@ -36,8 +36,8 @@ export function evolveProfile(
     case 'ProfileRulesActivationChanged':
       return { ...profile, rules: withRulesActive(profile.rules, event.payload) };
     case 'ProfileMappingAdded': {
-      const { mapping_id: id, field, source, transform, at: created_at, actor: changed_by } = event.payload;
-      const mapping = { id, field, source, ...(transform && { transform }), created_at, changed_by };
+      const { mapping_id: id, field, source, transform, at: created_at, actor } = event.payload;
+      const mapping = { id, field, source, ...(transform && { transform }), created_at, changed_by: shownActor(actor) };
       return { ...profile, mappings: new Map(profile.mappings).set(id, mapping) };
     }
     case 'ProfileMappingRemoved': {

@@ -97,7 +97,7 @@ export {
   type QueryServerOptions,
 } from './query-server.js';
 export { checkPath, methodNotAllowed, nameRoute, notFound, parseQuery } from './routing.js';
-export { sendParts } from './send-parts.js';
+export { begun, sendParts } from './send-parts.js';
 export { createSealing, type Sealing, type SealStanding } from './sealing.js';
 export { exchangeableSecret, secretsInForce, type SecretsInForce } from './secrets-in-force.js';
 export { loggedPath } from './secret-paths.js';

@@ -473,6 +473,8 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   getLimits: [nothing],
   changeLimits: [nothing],
   listMembers: [nothing],
+  listAudit: [nothing],
+  listRefusedSignIns: [nothing],
   addMember: [
     missing(({ ouId }) => ({
       body: { email: 'into.a@example.com', name: 'Into A', role: 'admin', ou_ids: [ouId] },

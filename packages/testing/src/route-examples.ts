@@ -433,6 +433,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   // Far more than tests send.
   changeLimits: () => ({ body: { rate_limit: { per_minute: 9_000_000, burst: 9_000_000 } } }),
   listMembers: () => ({}),
+  listAudit: () => ({ query: { kind: 'rule', limit: '5' } }),
+  listRefusedSignIns: () => ({ query: { limit: '5' } }),
   addMember: ({ mark, ouId }) => ({ body: memberOf(`Further member ${mark}`, ouId) }),
   changeMember: ({ memberId, mark }) => ({
     parameters: { id: memberId },

@@ -4,6 +4,7 @@ import { createEventLogComponent, type EventLog, type ProcessorStatus } from '@l
 import { createReadModelComponent, ensureExpiry, type ReadModel } from '@lead-scoring/read-model';
 import { secretsInForce, type ComponentScope, type Logger } from '@lead-scoring/service';
 import type { GatewayConfiguration } from './configuration.js';
+import { refusedSignIns } from './audit/refused-sign-ins.js';
 import { lastUses } from './credentials/last-use.js';
 import { answers } from './idempotency/write-claim.js';
 import {
@@ -41,11 +42,19 @@ export async function openFoundations(
   const readModel = await scope.start(
     createReadModelComponent(configuration, {
       service,
-      collections: [...identity.collections, lastUses, buckets, answers, callCounts, quotaUses],
+      collections: [
+        ...identity.collections,
+        lastUses,
+        buckets,
+        answers,
+        callCounts,
+        quotaUses,
+        refusedSignIns,
+      ],
       logger,
     }),
   );
-  await ensureExpiry(readModel, [buckets, answers, callCounts, quotaUses]);
+  await ensureExpiry(readModel, [buckets, answers, callCounts, quotaUses, refusedSignIns]);
   const requestReadModel = await scope.start(
     createReadModelComponent(configuration, {
       name: 'read model for requests',

@@ -116,7 +116,7 @@ function publicApplication(
   { healthChecks, logger }: { healthChecks: HealthChecks; logger: Logger },
 ): Express {
   const { requestReadModel } = foundations;
-  const { gate, directory, organisationLimits, forwarder, lastUses, calls, quotas } = services;
+  const { gate, directory, organisationLimits, forwarder, lastUses, calls, quotas, refusals } = services;
   const buckets = createSharedBuckets(requestReadModel, gate, logger);
   const limits = createRequestLimits(configuration, buckets, organisationLimits);
   const intake = intakeDependencies(configuration, foundations, services);
@@ -138,6 +138,7 @@ function publicApplication(
     lastUses,
     calls,
     quotas,
+    refusals,
     ...limits,
     findWriteKey: createWriteKeyFinder({ ...intake, chargeAddress: limits.chargeAddress }),
     handlerOf,

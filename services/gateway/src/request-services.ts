@@ -13,6 +13,7 @@ import {
   type ComponentScope,
   type Logger,
 } from '@lead-scoring/service';
+import { createRefusalRecorder, type RefusalRecorder } from './audit/refused-sign-ins.js';
 import type { CommandDependencies } from './commands/handler.js';
 import { organisationRateLimitOf, type GatewayConfiguration } from './configuration.js';
 import { createCredentialDirectory, type CredentialDirectory } from './credentials/directory.js';
@@ -34,6 +35,7 @@ export interface RequestServices {
   requester: Requester;
   lastUses: LastUseRecorder;
   calls: CallCounter;
+  refusals: RefusalRecorder;
   gate: DatabaseGate;
   directory: CredentialDirectory;
   organisationLimits: OrganisationLimitsReader;
@@ -51,6 +53,7 @@ export async function startRequestServices(
   const writer = await scope.start(createRecordWriter(log, { timeoutMs: 4_500 }));
   const requester = await scope.start(createRequester(log, { writer }));
   const lastUses = await scope.start(createLastUseRecorder(requestReadModel, logger));
+  const refusals = await scope.start(createRefusalRecorder(requestReadModel, logger));
   const gate = createDatabaseGate();
   const calls = await scope.start(createCallCounter({ readModel: requestReadModel, gate, logger }));
   const revocations = await scope.start(createRevocations(log, logger));
@@ -80,7 +83,18 @@ export async function startRequestServices(
       answerIdleMs: configuration.ANSWER_IDLE_MS,
     }),
   );
-  return { writer, requester, lastUses, calls, gate, directory, organisationLimits, quotas, forwarder };
+  return {
+    writer,
+    requester,
+    lastUses,
+    refusals,
+    calls,
+    gate,
+    directory,
+    organisationLimits,
+    quotas,
+    forwarder,
+  };
 }
 
 export function commandDependencies(

@@ -2,6 +2,7 @@
 import { expressPath, isPage, routes, type RouteDeclaration } from '@lead-scoring/contracts';
 import { methodNotAllowed, wantsPage } from '@lead-scoring/service';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
+import type { RefusalRecorder } from './audit/refused-sign-ins.js';
 import { checkAccess, type Authenticator } from './credentials/authenticate.js';
 import { authorizationOfWriteKey } from './credentials/authorization-header.js';
 import type { LastUseRecorder } from './credentials/last-use.js';
@@ -10,6 +11,7 @@ import { problemsOnPage } from './edge/problem-page.js';
 import { callerOf, headerOf, untilCounted, type GatewayRequest } from './edge/request.js';
 import type { Answer } from './idempotency/write-claim.js';
 import type { RequestQuotas } from './quotas/request-quotas.js';
+import { networkOf } from './rate-limit/limiter.js';
 import type { RequestLimits } from './rate-limit/request-limits.js';
 import type { CallCounter } from './usage/call-counter.js';
 
@@ -25,6 +27,7 @@ export interface RouterDependencies extends RequestLimits {
   lastUses: LastUseRecorder;
   calls: CallCounter;
   quotas: RequestQuotas;
+  refusals: RefusalRecorder;
   /** The step that finds the credential in the body, for routes whose senders may put it there. */
   findWriteKey(route: RouteDeclaration): RequestHandler;
   /** @returns undefined when the route has no handler */
@@ -93,16 +96,23 @@ function openSteps(
 function authentication({
   authenticator,
   lastUses,
+  refusals,
   limitAddress,
   chargeAddress,
 }: RouterDependencies): RequestHandler {
   return async (req: GatewayRequest, res, next) => {
     const charge = { made: false };
     try {
-      req.caller = await authenticator.authenticate(authorizationOf(req), () => {
-        charge.made = true;
-        return chargeAddress(req, res);
-      });
+      req.caller = await authenticator.authenticate(
+        authorizationOf(req),
+        () => {
+          charge.made = true;
+          return chargeAddress(req, res);
+        },
+        (reason, credential) => {
+          refusals.refused({ address: networkOf(req), credential, reason });
+        },
+      );
     } catch (error) {
       if (charge.made) throw error;
       // A malformed credential also counts against the client's address.

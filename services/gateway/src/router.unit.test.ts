@@ -12,6 +12,7 @@ const dependencies = (without?: string): RouterDependencies => ({
   lastUses: { used: () => undefined },
   calls: { count: () => Promise.resolve() },
   quotas: { take: () => Promise.resolve() },
+  refusals: { refused: () => undefined },
   limitCaller: (_req, _res, next) => {
     next();
   },

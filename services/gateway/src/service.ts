@@ -1,5 +1,5 @@
 // The gateway's table of contents: its capabilities and their dependencies.
-import { capabilitiesOf } from '@lead-scoring/capability';
+import { auditTrail, capabilitiesOf } from '@lead-scoring/capability';
 import { organisations } from './identity/capability.js';
 import type { CommandSignature } from './identity/command-signature.js';
 
@@ -9,4 +9,7 @@ export interface GatewayCapabilityDependencies {
 }
 
 export const gatewayService = ({ signature }: GatewayCapabilityDependencies) =>
-  capabilitiesOf('gateway', [organisations(signature)]);
+  capabilitiesOf('gateway', [organisations(signature), auditTrail('gateway')], {
+    // 2: the audit trail.
+    version: 2,
+  });

@@ -1,5 +1,7 @@
 // All read routes of the ingest service.
-import type { AskedService, BoundQuery } from '@lead-scoring/service';
+import { readAuditEntries } from '@lead-scoring/capability';
+import { routeDeclarations } from '@lead-scoring/contracts';
+import { bindQuery, type AskedService, type BoundQuery } from '@lead-scoring/service';
 import { aliasQueries } from './aliases/queries.js';
 import { analyticsQueries } from './analytics/queries.js';
 import type { VersionedReadModel } from './analytics/read-periods.js';
@@ -36,6 +38,9 @@ export function ingestQueries(
     ...statsQueries(readModel),
     ...touchQueries(readModel),
     ...usageQueries(readModel),
+    bindQuery(routeDeclarations.listChanges, async ({ body, context: { ouId } }) => ({
+      data: await readAuditEntries(readModel, { service: 'ingest', scope: ouId }, body),
+    })),
     ...visibilityQueries(readModel, { partitions, timeoutMs: positionTimeoutMs }),
   ];
 }

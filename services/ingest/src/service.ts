@@ -1,5 +1,5 @@
 // The ingest service's table of contents: its capabilities and its batching options.
-import { capabilitiesOf } from '@lead-scoring/capability';
+import { auditTrail, capabilitiesOf } from '@lead-scoring/capability';
 import { routeDeclarations } from '@lead-scoring/contracts';
 import { aliasesProjection } from './aliases/capability.js';
 import type { CacheLimits } from './aliases/cached-documents.js';
@@ -50,13 +50,15 @@ export function ingestService({
     followedEventTypeUses(),
     eventTypeRecounts,
     ingestJobs(jobs, listedTypes),
+    auditTrail('ingest'),
   ];
   return capabilitiesOf('ingest', capabilities, {
     // Events of a lead that arrive while a batch is processed become one record in the next: large batches cost least per event.
     maxBytesPerBatch: 8 * 1024 * 1024,
     // Positions of a 202 are translated to positions in ingest.events: see visibility/queries.ts.
     storesEventsEnd: true,
-    // 2: counts by time (`versionWithPeriods`); 3: statistics of types by OU; 4: jobs; 5: deletions of types; 6: ends of leads.
-    version: 6,
+    // 2: counts by time (`versionWithPeriods`); 3: statistics of types by OU; 4: jobs; 5: deletions of types; 6: ends of leads;
+    // 7: the audit trail.
+    version: 7,
   });
 }

@@ -1,8 +1,10 @@
 // All queries of the notification service.
+import { readAuditEntries } from '@lead-scoring/capability';
+import { routeDeclarations } from '@lead-scoring/contracts';
 import type { EventLog } from '@lead-scoring/event-log';
 import { createExplanationReader } from '@lead-scoring/explanations';
 import type { ReadModel } from '@lead-scoring/read-model';
-import type { BoundQuery } from '@lead-scoring/service';
+import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { createAccountsScoredSince, simulateAccountMilestone } from './account-firing/simulate.js';
 import { configurationQueries } from './configuration/queries.js';
 import type { ConfigurationReader } from './configuration/reader.js';
@@ -66,6 +68,9 @@ export function notificationQueries({
       history,
     }),
     ...deliveryQueries(readModel),
+    bindQuery(routeDeclarations.listChanges, async ({ body, context: { ouId } }) => ({
+      data: await readAuditEntries(readModel, { service: 'notification', scope: ouId }, body),
+    })),
     ...jobQueries(readModel, now),
     ...usageQueries(readModel),
   ];

@@ -1,5 +1,5 @@
 // The notification service's table of contents: its capabilities, their dependencies and collections, and the size of a batch.
-import { capabilitiesOf, jobCollection } from '@lead-scoring/capability';
+import { auditTrail, auditTrailCollections, capabilitiesOf, jobCollection } from '@lead-scoring/capability';
 import { explanationCollections } from '@lead-scoring/explanations';
 import { accountFiringCapability } from './account-firing/capability.js';
 import { accountFiringCollections } from './account-firing/documents.js';
@@ -24,6 +24,7 @@ export const notificationCollections = [
   countedDeliveries,
   ...explanationCollections,
   jobCollection,
+  ...auditTrailCollections,
 ];
 
 export interface NotificationDependencies {
@@ -53,10 +54,11 @@ export function notificationService({ sealing, cachedLeads, ...dependencies }: N
       delivery,
       countedDeliveriesProjection,
       notificationJobs({ delivery, configurations, logger }),
+      auditTrail('notification'),
     ],
     {
-      // 5: delivered notifications are counted by hour.
-      version: 5,
+      // 5: delivered notifications are counted by hour; 6: the audit trail.
+      version: 6,
       // Most records concern no trigger, so large batches are cheap. With larger ones a processor that is behind falls further behind.
       maxRecordsPerBatch: 2_000,
       maxBytesPerBatch: 1024 * 1024,

@@ -19,6 +19,7 @@ test('in a batch, configurations decide before resealing', () => {
     'delivery',
     'counted-deliveries',
     'jobs',
+    'audit-trail',
   ]);
 });
 

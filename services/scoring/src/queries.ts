@@ -1,6 +1,8 @@
 // All read routes of the scoring service.
+import { readAuditEntries } from '@lead-scoring/capability';
+import { routeDeclarations } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import type { AskedService, BoundQuery } from '@lead-scoring/service';
+import { bindQuery, type AskedService, type BoundQuery } from '@lead-scoring/service';
 import { accountQueries } from './accounts/queries.js';
 import { attributionQueries } from './attribution/queries.js';
 import { challengerQueries } from './challengers/queries.js';
@@ -63,6 +65,9 @@ export function scoringQueries(
     ...jobQueries({ readModel, configurations, now }),
     ...challengerQueries({ readModel, configurations }),
     ...pictureQueries({ readModel, paintPicture }),
+    bindQuery(routeDeclarations.listChanges, async ({ body, context: { ouId } }) => ({
+      data: await readAuditEntries(readModel, { service: 'scoring', scope: ouId }, body),
+    })),
     ...typeScoreQueries(readModel),
   ];
 }

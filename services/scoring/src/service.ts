@@ -1,5 +1,5 @@
 // The scoring service's table of contents: its capabilities, in the order in which they fold, and the limits of a batch.
-import { capabilitiesOf } from '@lead-scoring/capability';
+import { auditTrail, capabilitiesOf } from '@lead-scoring/capability';
 import { accountPolicy } from './accounts/capability.js';
 import { accountBackfillPolicy, accountMovePolicy } from './accounts/contribution-policy.js';
 import { challengerEffect } from './challengers/capability.js';
@@ -58,6 +58,7 @@ export function scoringService({
     followedTriggerDefinitions(),
     accountPolicy({ configurations, onError: decay.onError }),
     scoringJobs({ configurations, now: decay.now, ...jobs }),
+    auditTrail('scoring'),
     challengerEffect({
       configurations,
       now: decay.now,
@@ -69,6 +70,6 @@ export function scoringService({
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 15,
+    version: 16,
   });
 }

@@ -1,6 +1,7 @@
 // The read routes of the share service: the list of a lead's links, and the explanation behind a link.
 import { timingSafeEqual } from 'node:crypto';
-import { routes, shareFieldsOf, shareUrlOf, type routeDeclarations } from '@lead-scoring/contracts';
+import { readAuditEntries } from '@lead-scoring/capability';
+import { routeDeclarations, routes, shareFieldsOf, shareUrlOf } from '@lead-scoring/contracts';
 import type { ExplanationReader, FoundLead } from '@lead-scoring/explanations';
 import {
   findPage,
@@ -77,6 +78,7 @@ export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[]
       });
       return { data, total, page, limit };
     }),
+    changesQuery(readModel),
     bindLink(routes.readShare, ({ explanation }) => explanation),
     bindLink(
       routes.shareCsv,
@@ -102,6 +104,13 @@ export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[]
       },
     },
   ];
+}
+
+/** The links that were made and revoked, for GET /audit. */
+function changesQuery(readModel: ReadModel): BoundQuery {
+  return bindQuery(routeDeclarations.listChanges, async ({ body, context: { ouId } }) => ({
+    data: await readAuditEntries(readModel, { service: 'share', scope: ouId }, body),
+  }));
 }
 
 /** 410; the page shows the time of expiry. */

@@ -1,4 +1,5 @@
 // The AsyncAPI 3 document of the public topics, for downstream consumers. It is made from the record declarations.
+import { auditOf } from '../records/audited.js';
 import { recordDeclarations, recordsOf } from '../records/index.js';
 import type { RecordDeclaration, TopicDeclaration } from '../records/record.js';
 import { topics } from '../records/topics.js';
@@ -28,7 +29,8 @@ const description = `Topics that consumers may build on. Read them with \`isolat
 - **Wire format** of a record's value: a zero byte, the schema's id in the schema registry as a big-endian 32-bit integer, then JSON. One subject per record type, named \`<topic>-<type>\`, BACKWARD compatible: a consumer that ignores unknown fields keeps working.
 - **Order**: records with the same key are in one partition, in the order in which they were decided. All topics have the same number of partitions, so that a key has the same partition number everywhere.
 - **Type**: a topic carries several record types; the header \`type\` tells them apart. Skip types that you do not know.
-- **Retention**: event topics are kept for ever; a new consumer can start at offset 0.`;
+- **Retention**: event topics are kept for ever; a new consumer can start at offset 0.
+- **Audit**: \`x-audit\` of a message says whether its events are in the audit trail (GET /audit), and as which kind of change, or why not. The field \`actor\` says who asked for a change; its \`address\` is the IP address of the client, which no answer but that of GET /audit shows.`;
 
 const headersOfRecords = {
   type: 'object',
@@ -144,6 +146,19 @@ function messageNameOf({ type, topic }: RecordDeclaration): string {
   return isOnSeveral ? `${topic}.${type}` : type;
 }
 
+/** Whether an event is in the audit trail (GET /audit), as the change of which kind of thing; or why not. */
+function auditMark(record: RecordDeclaration): JsonSchema {
+  const audit = auditOf(record);
+  if (!audit) return {};
+  if ('unaudited' in audit) return { 'x-audit': { audited: false, reason: audit.unaudited } };
+  const { kind, action } = audit;
+  if (action === null)
+    return {
+      'x-audit': { audited: false, reason: 'It changes how a thing is written down, and not the thing.' },
+    };
+  return { 'x-audit': { audited: true, kind, action } };
+}
+
 function messageOf(record: RecordDeclaration, options: AsyncApiOptions): JsonSchema {
   return {
     name: record.type,
@@ -165,5 +180,6 @@ function messageOf(record: RecordDeclaration, options: AsyncApiOptions): JsonSch
       },
     },
     'x-subject': `${options.namespace}.${record.topic}-${record.type}`,
+    ...auditMark(record),
   };
 }

@@ -38,3 +38,14 @@ test('every record of a public topic is described, and beside them only what rec
 test('topics are named as they are on the wire', () => {
   expect(document.channels['scoring.events']).toMatchObject({ address: 'acme.scoring.events' });
 });
+
+test('every message of an event says whether it is audited, and as what or why not', () => {
+  const messages = document.components.messages as Record<string, { 'x-audit'?: object }>;
+  expect(messages['RuleUpdated']?.['x-audit']).toEqual({ audited: true, kind: 'rule', action: 'changed' });
+  expect(messages['LeadScored']?.['x-audit']).toEqual({ audited: false, reason: expect.any(String) });
+  expect(messages['ChannelResealed']?.['x-audit']).toEqual({ audited: false, reason: expect.any(String) });
+  const ofTheLog = /(InputsRead|PositionsAccepted|RecordErased)$/;
+  for (const [name, message] of Object.entries(messages))
+    if (!ofTheLog.test(name))
+      expect({ name, audit: message['x-audit'] }).toEqual({ name, audit: expect.anything() });
+});

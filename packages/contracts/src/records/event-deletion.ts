@@ -2,7 +2,7 @@
 // count nowhere, then the removal of what is stored of them, and the scores of their leads without them.
 import { z } from 'zod';
 import { id, text, time } from '../common.js';
-import { actor, requested } from '../vocabulary/actor.js';
+import { recordedActor, requested } from '../vocabulary/actor.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
 const eventType = z.string().min(1).max(100).describe('All spellings of the type are meant.');
@@ -52,7 +52,7 @@ export const eventsOfTypeDeleted = defineRecord({
   key: 'partition',
   description:
     'All events of a type that come before this record in its partition are deleted: whoever reads the topic leaves them out. Their leads stay, and later events of the type count. A later event with the id of a deleted one is a repeat.',
-  schema: z.strictObject({ ...deletion, deleted_at: time, actor: actor.optional() }),
+  schema: z.strictObject({ ...deletion, deleted_at: time, actor: recordedActor.optional() }),
 });
 export type EventsOfTypeDeleted = PayloadOf<typeof eventsOfTypeDeleted>;
 

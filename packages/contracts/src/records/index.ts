@@ -73,6 +73,8 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
 
 type ServiceRecord =
   | (typeof gatewayRecords)[number]
+  | (typeof limitRecords)[number]
+  | (typeof memberRecords)[number]
   | (typeof ingestRecords)[number]
   | (typeof ingestJobRecords)[number]
   | (typeof ingestDeletionRecords)[number]

@@ -1,7 +1,7 @@
 // Commands and events of the ingest service: the events of leads, and which aliases name one lead.
 import { z } from 'zod';
 import { id, time } from '../common.js';
-import { actor, happened, requested } from '../vocabulary/actor.js';
+import { recordedActor, happened, requested } from '../vocabulary/actor.js';
 import { alias } from '../vocabulary/identity.js';
 import { leadField } from '../vocabulary/lead-fields.js';
 import { metadataObject } from '../vocabulary/metadata.js';
@@ -109,7 +109,7 @@ export const linkAlias = defineRecord({
         'True for an anonymous alias that was named together with a known one, and for a lead that is merged: its past joins the lead.',
       ),
     merges: z.boolean().optional().describe('True where a caller has merged the lead, whoever it is.'),
-    actor: actor.optional().describe('Who has merged it.'),
+    actor: recordedActor.optional().describe('Who has merged it.'),
     waiting: takenEvents
       .optional()
       .describe('The event that named the alias. It counts after the past of the alias.'),
@@ -166,7 +166,7 @@ export const unlinkAlias = defineRecord({
     deletion_id: id,
     deleted_by: id,
     deleted_at: time,
-    actor: actor.optional(),
+    actor: recordedActor.optional(),
   }),
 });
 export type UnlinkAlias = PayloadOf<typeof unlinkAlias>;
@@ -262,7 +262,7 @@ export const leadDeleted = defineRecord({
     deletion_id: id,
     deleted_by: id.optional().describe('The credential; absent for a lead that has joined another.'),
     deleted_at: time,
-    actor: actor.optional(),
+    actor: recordedActor.optional(),
     linked_to: id.optional().describe('The lead that it was linked to, and deleted with.'),
     joined_to: id
       .optional()

@@ -2,7 +2,7 @@
 // records of the partitions of the leads.
 import { z } from 'zod';
 import { id, time } from '../common.js';
-import { actor, requested } from '../vocabulary/actor.js';
+import { recordedActor, requested } from '../vocabulary/actor.js';
 import { alias } from '../vocabulary/identity.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
@@ -68,7 +68,7 @@ export const mergeLead = defineRecord({
     alias: alias.describe('The alias from which the lead that joins has its id.'),
     alias_lead_id: id,
     merged_at: time,
-    actor: actor.optional(),
+    actor: recordedActor.optional(),
   }),
 });
 export type MergeLead = PayloadOf<typeof mergeLead>;
@@ -79,7 +79,12 @@ export const unmergeLead = defineRecord({
   key: 'lead_id',
   description:
     'A caller says that a lead which has joined another is a person of its own: end its link, and divide the other. Keyed by `alias_lead_id`. Sent by the job that merges leads.',
-  schema: z.strictObject({ ou_id: id, alias_lead_id: id, unmerged_at: time, actor: actor.optional() }),
+  schema: z.strictObject({
+    ou_id: id,
+    alias_lead_id: id,
+    unmerged_at: time,
+    actor: recordedActor.optional(),
+  }),
 });
 export type UnmergeLead = PayloadOf<typeof unmergeLead>;
 
@@ -97,7 +102,7 @@ export const divideLead = defineRecord({
   key: 'lead_id',
   description:
     'End this lead, or the lead that it is redirected to, and send its events again, each to the lead that its alias names now.',
-  schema: z.strictObject({ ...division, unmerged_at: time, followed, actor: actor.optional() }),
+  schema: z.strictObject({ ...division, unmerged_at: time, followed, actor: recordedActor.optional() }),
 });
 export type DivideLead = PayloadOf<typeof divideLead>;
 
@@ -113,7 +118,7 @@ export const sendDivided = defineRecord({
     after: lastDeletion.describe('That of `lead_id`.'),
     deletion_id: id.describe('The end of the lead that is divided.'),
     from: z.int().min(0).describe('The records before this offset have been sent.'),
-    actor: actor.optional().describe('Who has taken the merge back.'),
+    actor: recordedActor.optional().describe('Who has taken the merge back.'),
   }),
 });
 export type SendDivided = PayloadOf<typeof sendDivided>;
@@ -126,7 +131,7 @@ export const aliasUnlinked = defineRecord({
     'The alias was linked to `lead_id`, and a caller has ended that: its events are of a lead of its own from now on. Keyed by `alias_lead_id`.',
   schema: z.strictObject({
     ...{ ou_id: id, alias, alias_lead_id: id, lead_id: id, unlinked_at: time },
-    actor: actor.optional(),
+    actor: recordedActor.optional(),
   }),
 });
 export type AliasUnlinked = PayloadOf<typeof aliasUnlinked>;

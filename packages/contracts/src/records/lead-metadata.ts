@@ -1,7 +1,7 @@
 // The metadata that callers set for a lead: it overrides what the lead's events say.
 import { z } from 'zod';
 import { id, time } from '../common.js';
-import { actor, requested } from '../vocabulary/actor.js';
+import { recordedActor, requested } from '../vocabulary/actor.js';
 import { metadataLimits, metadataObject } from '../vocabulary/metadata.js';
 import { deleteLead, ingestEvents } from './ingest.js';
 import { defineRecord, type PayloadOf } from './record.js';
@@ -44,7 +44,7 @@ export const carryLeadMetadata = defineRecord({
       'What was set for each lead, the first to join first. Empty: what is set for the lead itself is told again.',
     ),
     carried_at: time,
-    actor: actor.optional(),
+    actor: recordedActor.optional(),
     linked_by,
     after,
     forwarded_by,
@@ -80,7 +80,7 @@ export const leadMetadataPatched = defineRecord({
     own: metadataObject.optional().describe('Beside `joined`: what was set for the lead itself.'),
     fire_triggers: z.boolean().describe('False where metadata has come from another lead.'),
     patched_at: time,
-    actor: actor.optional(),
+    actor: recordedActor.optional(),
   }),
 });
 export type LeadMetadataPatched = PayloadOf<typeof leadMetadataPatched>;

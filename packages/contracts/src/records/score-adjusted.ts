@@ -1,7 +1,7 @@
 // Score decisions that no event caused: the command that asks for a reset, and the record of every such decision.
 import { z } from 'zod';
 import { id, name, score, time } from '../common.js';
-import { actor, requested } from '../vocabulary/actor.js';
+import { recordedActor, requested } from '../vocabulary/actor.js';
 import { deletedOfLead } from './event-deletion.js';
 import { defineRecord, type PayloadOf } from './record.js';
 import { rescored } from './rescored.js';
@@ -51,7 +51,7 @@ export const scoreAdjusted = defineRecord({
     rescored,
     deleted: deletedOfLead,
     reset_id: id.optional().describe('The reset that this decides.'),
-    actor: actor.optional(),
+    actor: recordedActor.optional(),
     reason_text: resetReason.optional(),
   }),
 });

@@ -1,7 +1,7 @@
 // Commands and events of the share service: links that show the explanation of a lead's score to anyone who has them.
 import { z } from 'zod';
 import { id, time } from '../common.js';
-import { actor, happened, requested } from '../vocabulary/actor.js';
+import { recordedActor, happened, requested } from '../vocabulary/actor.js';
 import { anyScoreTypes } from '../vocabulary/score-types.js';
 import { lastFour, secretHash } from './gateway.js';
 import { defineRecord, type PayloadOf } from './record.js';
@@ -56,7 +56,7 @@ export const shareCreated = defineRecord({
   schema: z.strictObject({
     ...shareFields,
     created_at: time,
-    actor: actor.optional(),
+    actor: recordedActor.optional(),
     expires_at: time,
     scoring_offset: z
       .int()

@@ -7,6 +7,7 @@ export * from './accounts.js';
 export * from './administration.js';
 export { maximumGainHours, type ScoreGain } from './analytics.js';
 export * from './attribution.js';
+export * from './audit.js';
 export * from './buying-committee.js';
 export { type Challenger, type ChallengerFigures } from './challengers.js';
 export * from './cloud-events.js';

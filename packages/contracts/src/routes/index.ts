@@ -3,6 +3,7 @@ import * as accountScoring from './account-scoring.js';
 import * as accounts from './accounts.js';
 import * as analytics from './analytics.js';
 import * as administration from './administration.js';
+import * as audit from './audit.js';
 import * as attribution from './attribution.js';
 import * as buyingCommittee from './buying-committee.js';
 import * as challengers from './challengers.js';
@@ -250,6 +251,8 @@ export const routes = {
   inviteMember: members.inviteMember,
   getInvitation: members.getInvitation,
   acceptInvitation: members.acceptInvitation,
+  listAudit: audit.listAudit,
+  listRefusedSignIns: audit.listRefusedSignIns,
   openApiDocument: description.openApiDocument,
   asyncApiDocument: description.asyncApiDocument,
   documentation: description.documentation,

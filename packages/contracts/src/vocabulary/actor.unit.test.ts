@@ -101,6 +101,14 @@ describe('every record that somebody asks for has a place for who did', () => {
     expect(typesWithoutActor('.events').sort()).toEqual([...consequences, ...writtenByOperators].sort());
   });
 
+  test('and for the address of the client', () => {
+    const actor = { kind: 'token', id: '7', address: '2001:db8::1' };
+    for (const { type, schema } of recordDeclarations.filter(declaresActor)) {
+      const place = (schema as z.ZodObject<{ actor: z.ZodType }>).shape.actor;
+      expect({ type, takes: place.safeParse(actor).success }).toEqual({ type, takes: true });
+    }
+  });
+
   test('a record that was written before there was one is read all the same', () => {
     for (const { type, schema } of recordDeclarations.filter(declaresActor)) {
       const place = (schema as z.ZodObject<{ actor: z.ZodType }>).shape.actor;

@@ -1,5 +1,5 @@
 // Decay rules in an OU's configuration, and their fold. Pure.
-import type { DecayPeriod, DecaySettings, records, routeDeclarations } from '@lead-scoring/contracts';
+import { shownActor, type DecayPeriod, type DecaySettings, type records, type routeDeclarations } from '@lead-scoring/contracts';
 
 export type DecayRule = routeDeclarations.Decay;
 
@@ -59,7 +59,7 @@ export function evolveDecays(
     counts_from: keepsTicks ? known.counts_from : at,
     created_at: known?.created_at ?? at,
     updated_at: at,
-    changed_by: actor,
+    changed_by: shownActor(actor),
   });
   if (keepsTicks) return { ...decays, rules };
   const former = known?.active ? withFormer(decays.former, known, known.counts_from, at) : decays.former;

@@ -1,5 +1,5 @@
 // The triggers of an OU, as their definitions are folded.
-import type { Actor, records, TriggerKind } from '@lead-scoring/contracts';
+import { shownActor, type Actor, type records, type TriggerKind } from '@lead-scoring/contracts';
 
 interface TriggerState {
   id: string;
@@ -63,6 +63,6 @@ export function createdTrigger(
     since,
     created_at: at,
     updated_at: at,
-    changed_by: actor,
+    changed_by: shownActor(actor),
   };
 }

@@ -1,8 +1,8 @@
 // How a command's record is built: the input and output of builders, and the fields that many commands share.
 import type {
-  Actor,
   JsonObject,
   PayloadOf,
+  RecordedActor,
   RecordDeclaration,
   RouteDeclaration,
   RouteName,
@@ -31,8 +31,8 @@ export interface CommandContext {
   credentialId: string;
   /** The caller's role. */
   role: Role;
-  /** The credential with its name, for the event. */
-  actor: Actor;
+  /** The credential with its name and the address of the client, for the event. */
+  actor: RecordedActor;
   /** The OU of the request; undefined for routes that belong to none. */
   ouId: string | undefined;
   /** ISO 8601 UTC with milliseconds. */

@@ -5,6 +5,7 @@ import type { OutgoingRecord, Requester } from '@lead-scoring/event-log';
 import { requestIdOf, type Sealing } from '@lead-scoring/service';
 import { tokenSecretId } from '../credentials/derived-secrets.js';
 import { asLogProblem } from '../edge/log-problem.js';
+import { actorOf } from '../edge/request.js';
 import type { CommandSignature, TokenSecrets } from '../identity/command-signature.js';
 import type { OrganisationRateLimit, RateLimit } from '../identity/messages.js';
 import type { Forwarder } from '../reads/forward.js';
@@ -95,7 +96,7 @@ export class CommandSender {
         organisationId: caller.organisationId,
         credentialId: caller.credentialId,
         role: caller.role,
-        actor: caller.by,
+        actor: actorOf(request.req),
         ouId,
         requestedAt: new Date().toISOString(),
         standardRateLimit,

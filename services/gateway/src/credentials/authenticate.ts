@@ -1,14 +1,26 @@
 // Authenticates requests: finds the credential, its scopes and the organizational unit.
 import { timingSafeEqual } from 'node:crypto';
-import { secretHashOf, type Actor, type RouteDeclaration } from '@lead-scoring/contracts';
+import {
+  secretHashOf,
+  type Actor,
+  type RouteDeclaration,
+  type routeDeclarations,
+} from '@lead-scoring/contracts';
 import { isRetriable } from '@lead-scoring/read-model';
 import type { ProblemError } from '@lead-scoring/service';
+import type { MeantCredential } from '../audit/refusal-model.js';
 import type { Quotas, Role, Scope } from '../identity/messages.js';
 import { hasRole, scopesOf, sessionOf } from '../identity/state.js';
 import { problem, tryAgain } from '../problem.js';
 import type { SignIn } from '../sign-in/sign-in.js';
 import { presentedCredential } from './authorization-header.js';
-import type { CredentialDirectory, KnownMember, KnownServiceAccount, KnownToken } from './directory.js';
+import {
+  meantBy,
+  type CredentialDirectory,
+  type KnownMember,
+  type KnownServiceAccount,
+  type KnownToken,
+} from './directory.js';
 import { chooseOrgUnit, orgUnitInPath, type OrgUnitChoice } from './org-unit.js';
 
 /** The credential of a request. */
@@ -41,46 +53,29 @@ export interface Authenticator {
   /**
    * @param charge called before the look-up of a credential that this instance has not yet found valid, so that guesses
    *   are limited before they cost a read; it returns the function that puts the charge back when the credential is valid
+   * @param refused called when what was presented is refused; not for a request without a credential
    * @throws ProblemError 401, what `charge` throws, or 503 when the database is away and the credential is not known
    */
-  authenticate(authorization: string | undefined, charge: () => Promise<() => void>): Promise<Caller>;
+  authenticate(
+    authorization: string | undefined,
+    charge: () => Promise<() => void>,
+    refused?: OnRefused,
+  ): Promise<Caller>;
   /** @throws ProblemError 403, 404 or 400, see `chooseOrgUnit` and `orgUnitInPath` */
   orgUnit(caller: Caller, header: string | undefined, inPath: string | undefined): Promise<string>;
 }
 
 type Charge = () => Promise<() => void>;
+export type OnRefused = (reason: routeDeclarations.RefusalReason, credential: MeantCredential | null) => void;
+const notTold: OnRefused = () => undefined;
 
 /** @param signIn absent: no issuer of OpenID Connect is configured */
 export function createAuthenticator(
   directory: CredentialDirectory,
   { clock = Date.now, signIn }: { clock?: () => number; signIn?: SignIn | undefined } = {},
 ): Authenticator {
-  const withToken = async (secret: string, charge: Charge): Promise<Caller> => {
-    const hash = secretHashOf(secret);
-    const giveBack = directory.hasToken(hash) ? null : await charge();
-    const token = await directory.token(hash);
-    if (!token || !sameHash(hash, token.token_hash)) throw invalid();
-    if (token.expires_at !== null && Date.parse(token.expires_at) <= clock())
-      throw unauthorized(
-        'credential_expired',
-        `The token expired at ${token.expires_at}. Create another one.`,
-      );
-    giveBack?.();
-    return callerOf(token, () => directory.token(hash, true));
-  };
-  const withServiceAccount = async (clientId: string, secret: string, charge: Charge): Promise<Caller> => {
-    const hash = secretHashOf(secret);
-    const giveBack = directory.hasServiceAccount(clientId) ? null : await charge();
-    const account = await directory.serviceAccount(clientId);
-    const current = sameHash(hash, account?.secret_hash ?? noHash);
-    const previous = sameHash(hash, account?.previous_secret?.secret_hash ?? noHash);
-    const inGrace = account?.previous_secret && clock() < Date.parse(account.previous_secret.valid_until);
-    if (!account || !(current || (previous && inGrace))) throw invalid();
-    giveBack?.();
-    return callerOf(account, () => directory.serviceAccount(clientId, true));
-  };
   return {
-    authenticate: (authorization, charge) =>
+    authenticate: (authorization, charge, refused = notTold) =>
       orUnavailable(async () => {
         if (authorization === undefined || authorization === '')
           throw unauthorized(
@@ -88,14 +83,18 @@ export function createAuthenticator(
             'Send a personal access token as "Authorization: Bearer lsp_…", or a service account with HTTP Basic.',
           );
         const presented = presentedCredential(authorization);
-        if (presented.kind === 'none') throw unauthorized('credential_invalid', presented.advice);
+        if (presented.kind === 'none') {
+          refused('malformed', null);
+          throw unauthorized('credential_invalid', presented.advice);
+        }
+        const checks = { directory, clock, charge, refused };
         switch (presented.kind) {
           case 'token':
-            return withToken(presented.secret, charge);
+            return withToken(presented.secret, checks);
           case 'json_web_token':
-            return withJsonWebToken(presented.token, charge, signIn);
+            return withJsonWebToken(presented.token, signIn, checks);
           case 'service_account':
-            return withServiceAccount(presented.clientId, presented.secret, charge);
+            return withServiceAccount(presented, checks);
         }
       }),
     orgUnit: (caller, header, inPath) =>
@@ -104,6 +103,51 @@ export function createAuthenticator(
         return inPath === undefined ? chooseOrgUnit(choice) : orgUnitInPath(choice, inPath);
       }),
   };
+}
+
+/** What the check of a presented credential needs. */
+interface Checks {
+  directory: CredentialDirectory;
+  clock: () => number;
+  charge: Charge;
+  refused: OnRefused;
+}
+
+async function withToken(secret: string, { directory, clock, charge, refused }: Checks): Promise<Caller> {
+  const hash = secretHashOf(secret);
+  const giveBack = directory.hasToken(hash) ? null : await charge();
+  const token = await directory.token(hash);
+  if (!token || !sameHash(hash, token.token_hash)) {
+    const ended = directory.ended(hash);
+    refused(ended ? 'ended' : 'not_valid', ended);
+    throw invalid();
+  }
+  if (token.expires_at !== null && Date.parse(token.expires_at) <= clock()) {
+    refused('expired', meantBy(token));
+    throw unauthorized('credential_expired', `The token expired at ${token.expires_at}. Create another one.`);
+  }
+  giveBack?.();
+  return callerOf(token, () => directory.token(hash, true));
+}
+
+async function withServiceAccount(
+  { clientId, secret }: { clientId: string; secret: string },
+  { directory, clock, charge, refused }: Checks,
+): Promise<Caller> {
+  const hash = secretHashOf(secret);
+  const giveBack = directory.hasServiceAccount(clientId) ? null : await charge();
+  const account = await directory.serviceAccount(clientId);
+  const current = sameHash(hash, account?.secret_hash ?? noHash);
+  const previous = sameHash(hash, account?.previous_secret?.secret_hash ?? noHash);
+  const inGrace = account?.previous_secret && clock() < Date.parse(account.previous_secret.valid_until);
+  if (!account || !(current || (previous && inGrace))) {
+    const ended = directory.ended(clientId);
+    if (account) refused('wrong_secret', meantBy(account));
+    else refused(ended ? 'ended' : 'not_valid', ended);
+    throw invalid();
+  }
+  giveBack?.();
+  return callerOf(account, () => directory.serviceAccount(clientId, true));
 }
 
 function choiceOf(caller: Caller, header: string | undefined, directory: CredentialDirectory): OrgUnitChoice {
@@ -117,19 +161,27 @@ function choiceOf(caller: Caller, header: string | undefined, directory: Credent
   };
 }
 
-async function withJsonWebToken(token: string, charge: Charge, signIn: SignIn | undefined): Promise<Caller> {
-  if (!signIn)
+async function withJsonWebToken(
+  token: string,
+  signIn: SignIn | undefined,
+  { charge, refused }: Pick<Checks, 'charge' | 'refused'>,
+): Promise<Caller> {
+  if (!signIn) {
+    refused('not_valid', null);
     throw unauthorized(
       'credential_invalid',
       'After "Bearer " must come a personal access token, which begins with lsp_: this system has no issuer of JSON Web Tokens configured.',
     );
+  }
   const giveBack = signIn.isKnown(token) ? null : await charge();
   const member = await signIn.memberOf(token);
-  if (!member)
+  if (!member) {
+    refused('not_valid', null);
     throw unauthorized(
       'credential_invalid',
       'The JSON Web Token does not let anybody in here: it must be of a configured issuer, for this system, valid now, and of a member. See docs/sign-in.md.',
     );
+  }
   giveBack?.();
   return callerOfMember(member, () => signIn.memberAgain(member));
 }

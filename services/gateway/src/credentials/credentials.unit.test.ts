@@ -231,6 +231,7 @@ describe('authentication', () => {
     serviceAccount: (id) => Promise.resolve(id === account.id ? account : null),
     member: () => Promise.resolve(null),
     hasToken: () => false,
+    ended: () => null,
     hasServiceAccount: () => false,
     orgUnitIds: () => Promise.resolve(new Set()),
     orgUnitEndedOnLog: () => false,

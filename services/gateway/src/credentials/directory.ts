@@ -1,5 +1,6 @@
 // The directory of credentials and OUs: the read side of identity that every request uses.
 import { binaryToUuid, uuidToBinary, type Binary, type ReadModel } from '@lead-scoring/read-model';
+import { LRUCache } from 'lru-cache';
 import type { DatabaseGate } from '../database-gate.js';
 import { members, orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
 import {
@@ -11,6 +12,7 @@ import {
   type ServiceAccount,
   type Token,
 } from '../identity/state.js';
+import type { MeantCredential } from '../audit/refusal-model.js';
 import { createFreshCache } from './fresh-cache.js';
 import type { MemberRights, Revocations } from './revocations.js';
 
@@ -29,6 +31,8 @@ export interface CredentialDirectory {
   /** Whether the token was found by its last read; reads nothing itself. */
   hasToken(hash: string): boolean;
   hasServiceAccount(clientId: string): boolean;
+  /** The credential that a look-up has just found to be ended, by the hash of its secret or its client id; reads nothing itself. */
+  ended(key: string): MeantCredential | null;
   /** Ids of all OUs of an organisation that had not ended when they were read. */
   orgUnitIds(organisationId: string, fresh?: boolean): Promise<ReadonlySet<string>>;
   /** Whether an OU has ended according to the log, which this instance follows within seconds. */
@@ -46,6 +50,18 @@ const maximumAgeMs = 3_000;
  * are refused, because the log records the end.
  */
 const staleMs = 30 * 60_000;
+/** Ended credentials that are remembered, to count what they are refused. */
+const maximumEnded = 10_000;
+
+/** The credential as refusals of it are counted. */
+export function meantBy({
+  kind,
+  id,
+  organisation_id: organisationId,
+  ou_ids: ouIds,
+}: Pick<KnownToken | KnownServiceAccount, 'kind' | 'id' | 'organisation_id' | 'ou_ids'>): MeantCredential {
+  return { kind, id, organisationId, ouIds };
+}
 
 /**
  * @param readModel with a short timeout: requests wait for it
@@ -58,21 +74,19 @@ export function createCredentialDirectory(
 ): CredentialDirectory {
   const unlessEnded = <Credential extends { id: string }>(found: Credential | null): Credential | null =>
     found && revocations.has(found.id) ? null : found;
-  const common = { maximumAgeMs, staleMs };
-  const reads = new CredentialReads(readModel, gate);
+  const ended = new EndedCredentials(revocations);
+  const common = { maximumAgeMs, staleMs, maximumEntries: 10_000 };
+  const reads = new CredentialReads(readModel, gate, ended);
   const tokenCache = createFreshCache<TokenOfMember>({
     ...common,
-    maximumEntries: 10_000,
     load: (hash) => reads.token(hash),
   });
   const accountCache = createFreshCache<KnownServiceAccount>({
     ...common,
-    maximumEntries: 10_000,
     load: (clientId) => reads.serviceAccount(clientId),
   });
   const memberCache = createFreshCache<KnownMember>({
     ...common,
-    maximumEntries: 10_000,
     load: (key) => reads.memberWithAddress(key),
   });
   const unitCache = createFreshCache<ReadonlySet<string>>({
@@ -82,15 +96,16 @@ export function createCredentialDirectory(
   });
   const endedCache = createFreshCache<{ ended: boolean }>({
     ...common,
-    maximumEntries: 10_000,
     load: (ouId) => reads.orgUnitEnd(ouId),
   });
   return {
     token: async (hash, fresh) => {
       const found = await tokenCache.get(hash, fresh);
-      return found && unlessEnded(asOfNow(found, revocations.memberChange(found.known.member_id)));
+      const token = found && asOfNow(found, revocations.memberChange(found.known.member_id));
+      return ended.unlessEnded(hash, token);
     },
-    serviceAccount: async (clientId, fresh) => unlessEnded(await accountCache.get(clientId, fresh)),
+    serviceAccount: async (clientId, fresh) =>
+      ended.unlessEnded(clientId, await accountCache.get(clientId, fresh)),
     member: async (organisationId, email, fresh) => {
       const found = await memberCache.get(`${organisationId} ${email}`, fresh);
       const change = found && revocations.memberChange(found.id);
@@ -98,6 +113,7 @@ export function createCredentialDirectory(
     },
     hasToken: (hash) => tokenCache.has(hash),
     hasServiceAccount: (clientId) => accountCache.has(clientId),
+    ended: (key) => ended.of(key),
     orgUnitIds: async (organisationId, fresh) => (await unitCache.get(organisationId, fresh)) ?? new Set(),
     orgUnitEndedOnLog: (ouId) => revocations.has(ouId),
     orgUnitHasEnded: async (ouId) => revocations.has(ouId) || (await endedCache.get(ouId))?.ended === true,
@@ -109,6 +125,31 @@ export function createCredentialDirectory(
       endedCache.clear();
     },
   };
+}
+
+/** The ended credentials that look-ups have found, by the key of the look-up: refusals of them are counted. */
+class EndedCredentials {
+  readonly #found = new LRUCache<string, MeantCredential>({ max: maximumEnded });
+
+  constructor(private readonly revocations: Revocations) {}
+
+  add(key: string, credential: Parameters<typeof meantBy>[0]): void {
+    this.#found.set(key, meantBy(credential));
+  }
+
+  of(key: string): MeantCredential | null {
+    return this.#found.get(key) ?? null;
+  }
+
+  /** The credential, unless it has ended on the log. */
+  unlessEnded<Credential extends KnownToken | KnownServiceAccount>(
+    key: string,
+    credential: Credential | null,
+  ): Credential | null {
+    if (!credential || !this.revocations.has(credential.id)) return credential;
+    this.add(key, credential);
+    return null;
+  }
 }
 
 /** A token as it was read: its own rights and those of its member. */
@@ -129,16 +170,21 @@ class CredentialReads {
   constructor(
     private readonly readModel: ReadModel,
     private readonly gate: DatabaseGate,
+    private readonly ended: EndedCredentials,
   ) {}
 
   async token(hash: string): Promise<TokenOfMember | null> {
-    const token = unlessRevoked(
+    const token = this.#unlessRevoked(
+      hash,
       await this.gate.run(() => this.readModel.collection(tokens).findOne({ _id: hash })),
     );
     if (!token) return null;
     const own = { ...token, member_id: memberIdOf(token, token.organisation_id) };
     const member = await this.#member(own);
-    if (!member || member.removed) return null;
+    if (!member || member.removed) {
+      this.ended.add(hash, own);
+      return null;
+    }
     return { own, memberVersion: member.version, known: tokenWithin(own, member) };
   }
 
@@ -164,11 +210,23 @@ class CredentialReads {
   }
 
   async serviceAccount(clientId: string): Promise<KnownServiceAccount | null> {
-    return unlessRevoked(
+    return this.#unlessRevoked(
+      clientId,
       await this.gate.run(() =>
         this.readModel.collection(serviceAccounts).findOne({ _id: uuidToBinary(clientId) }),
       ),
     );
+  }
+
+  #unlessRevoked<Value extends Token | ServiceAccount>(
+    key: string,
+    document: { organisation_id: Binary; value: Value } | null,
+  ): (Value & { organisation_id: string }) | null {
+    if (!document) return null;
+    const found = { ...document.value, organisation_id: binaryToUuid(document.organisation_id) };
+    if (!document.value.revoked) return found;
+    this.ended.add(key, found);
+    return null;
   }
 
   /** The ids of the OUs that have not ended. */
@@ -190,11 +248,4 @@ class CredentialReads {
     );
     return { ended: found?.value.ended !== undefined };
   }
-}
-
-function unlessRevoked<Value extends Token | ServiceAccount>(
-  document: { organisation_id: Binary; value: Value } | null,
-): (Value & { organisation_id: string }) | null {
-  if (!document || document.value.revoked) return null;
-  return { ...document.value, organisation_id: binaryToUuid(document.organisation_id) };
 }

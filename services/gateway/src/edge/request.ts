@@ -1,5 +1,6 @@
 // A request after authentication, and its headers.
 import type { IncomingMessage } from 'node:http';
+import { maximumAddress, type RecordedActor } from '@lead-scoring/contracts';
 import type { Body } from '@lead-scoring/service';
 import type { Request } from 'express';
 import type { Caller } from '../credentials/authenticate.js';
@@ -37,4 +38,18 @@ export async function untilCounted({ counted }: GatewayRequest): Promise<void> {
 export function headerOf(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/**
+ * The address of the client, behind as many proxies as TRUSTED_PROXIES says; an IPv4 address in its own form, also where the server
+ * listens on IPv6. Undefined once the client has closed the connection.
+ */
+export function addressOf({ ip }: Pick<Request, 'ip'>): string | undefined {
+  return ip?.replace(/^::ffff:(?=\d+\.)/i, '').slice(0, maximumAddress);
+}
+
+/** The caller with the address, for the records of what the request changes. */
+export function actorOf(req: GatewayRequest): RecordedActor {
+  const address = addressOf(req);
+  return { ...callerOf(req).by, ...(address !== undefined && { address }) };
 }

@@ -15,6 +15,7 @@ import {
 } from '@lead-scoring/service';
 import type { Request } from 'express';
 import type { Caller } from '../credentials/authenticate.js';
+import { actorOf } from '../edge/request.js';
 import {
   readInto,
   refuseLoop,
@@ -165,7 +166,7 @@ async function take(
     jobId,
     ouId,
     uploadId: randomUUID(),
-    by: caller.by,
+    by: actorOf(req),
     headers: common,
   });
   const headers = { ...common, id: jobId, 'correlation-id': requestIdOf(req) };

@@ -16,7 +16,7 @@ import type { CommandDependencies } from '../commands/handler.js';
 import { deriveSecret } from '../credentials/derived-secrets.js';
 import { asLogProblem } from '../edge/log-problem.js';
 import { problemsOnPage } from '../edge/problem-page.js';
-import { headerOf } from '../edge/request.js';
+import { addressOf, headerOf } from '../edge/request.js';
 import { members, organisations } from '../identity/documents.js';
 import type { Member } from '../identity/state.js';
 import { problem } from '../problem.js';
@@ -52,7 +52,11 @@ export function createInvitations(dependencies: InvitationDependencies): Invitat
     acceptInvitation: async (req, res) => {
       const asPage = preparePage(req, res);
       const invited = await invitedBy(readModel, String(req.params.token));
-      const { token, joined } = await join(invited, requestIdOf(req), dependencies);
+      const { token, joined } = await join(
+        invited,
+        { requestId: requestIdOf(req), address: addressOf(req) },
+        dependencies,
+      );
       dependencies.identityChanged();
       res.status(201);
       if (asPage) res.set(pageHeaders).send(renderFirstTokenPage({ name: invited.member.name, token }));
@@ -107,12 +111,12 @@ function unknown() {
 /** Sends the command that uses up the link; the token is derived from its id. */
 async function join(
   invited: Invited,
-  requestId: string,
+  request: Pick<Acceptance, 'requestId' | 'address'>,
   { requester, signature, tokenSecrets, replyTimeoutMs }: InvitationDependencies,
 ): Promise<{ token: string; joined: object }> {
   const commandId = randomUUID();
   const { secret, hash, lastFour } = deriveSecret('lsp_', commandId, tokenSecrets[0]);
-  const command = acceptance(invited, { commandId, requestId, token: { hash, lastFour } });
+  const command = acceptance(invited, { commandId, ...request, token: { hash, lastFour } });
   const reply = await requester
     .request(signature.sign(command), { timeoutMs: replyTimeoutMs })
     .catch((error: unknown) => {
@@ -128,11 +132,13 @@ interface Acceptance {
   commandId: string;
   requestId: string;
   token: { hash: string; lastFour: string };
+  /** Of the client. */
+  address: string | undefined;
 }
 
 function acceptance(
   { organisationId, hash, member }: Invited,
-  { commandId, requestId, token }: Acceptance,
+  { commandId, requestId, token, address }: Acceptance,
 ): OutgoingRecord {
   return outgoing(records.acceptInvitation, {
     key: organisationId,
@@ -144,7 +150,10 @@ function acceptance(
       token_hash: token.hash,
       last_four: token.lastFour,
       requested_at: new Date().toISOString(),
-      actor: { kind: 'token', id: commandId, name: 'First token' },
+      actor: {
+        ...{ kind: 'token', id: commandId, name: 'First token' },
+        ...(address !== undefined && { address }),
+      },
     },
     headers: { id: commandId, actor: `token:${commandId}`, 'correlation-id': `${requestId}:${commandId}` },
   });

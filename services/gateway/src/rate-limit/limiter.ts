@@ -109,7 +109,12 @@ function rateLimited({ policy, limits, taken }: LimitOutcome): ProblemError {
   );
 }
 
-/** The limit of a client address; for IPv6, of the /56 network that one client usually has. */
+/** The address of the client; for IPv6, the /56 network that one client usually has. */
+export function networkOf({ ip }: Pick<Request, 'ip'>): string {
+  return ipKeyGenerator(ip ?? 'unknown', 56);
+}
+
+/** The limit of a client address. */
 export function addressLimit(req: Request, limits: BucketLimits): RequestLimit {
-  return { policy: 'address', id: ipKeyGenerator(req.ip ?? 'unknown', 56), limits };
+  return { policy: 'address', id: networkOf(req), limits };
 }

@@ -10,6 +10,7 @@ import { livenessHandler, readinessHandler, type HealthCheck, type Logger } from
 import { organisationRateLimitOf, type GatewayConfiguration } from '../configuration.js';
 import { usageHandler } from '../usage/handler.js';
 import type { Invitations } from '../invitations/handlers.js';
+import { createAuditHandlers } from '../audit/handlers.js';
 import type { Forwarder } from './forward.js';
 import { identityLists } from './identity-lists.js';
 import { limitsHandler } from './limits.js';
@@ -29,13 +30,14 @@ export function createLocalHandlers(
   configuration: GatewayConfiguration,
   { readModel, invitations, forwarder, healthChecks, logger }: LocalDependencies,
 ): LocalHandlers {
-  const { NAMESPACE: namespace, PARTITIONS: partitions } = configuration;
+  const { NAMESPACE: namespace, PARTITIONS: partitions, ANSWER_IDLE_MS: answerIdleMs } = configuration;
   const openApi = openApiDocument({ version: apiVersion });
   return {
     ...identityLists(readModel),
     getLimits: limitsHandler(readModel, organisationRateLimitOf(configuration)),
     getUsage: usageHandler({ readModel, forwarder }),
     ...invitations,
+    ...createAuditHandlers({ readModel, forwarder, answerIdleMs }),
     openApiDocument: jsonDocument(openApi),
     asyncApiDocument: jsonDocument(asyncApiDocument({ version: apiVersion, namespace, partitions })),
     documentation: page(documentationPage(openApi)),

@@ -10,6 +10,9 @@ export type LocalRouteName = {
   [Name in RouteName]: (typeof routes)[Name] extends { kind: 'local' } ? Name : never;
 }[RouteName];
 
+/** What a handler answers that has sent its answer itself, in another form than JSON. */
+export const AnswerSent = Symbol('the answer is sent');
+
 /** Local routes that belong to a caller and answer 200 with JSON. */
 type ListName = {
   [Name in LocalRouteName]: (typeof routes)[Name]['access'] extends { credential: true } ? Name : never;
@@ -30,7 +33,8 @@ export type LocalHandlers = {
     ouId: UnitOf<(typeof routes)[Name]>;
     query: QueryOf<(typeof routes)[Name]>;
     req: Request;
-  }) => Promise<AnswerOf<(typeof routes)[Name]>>;
+    res: Response;
+  }) => Promise<AnswerOf<(typeof routes)[Name]> | typeof AnswerSent>;
 } & { [Name in OpenName]: (req: Request, res: Response) => void | Promise<void> };
 
 /** The handler of a local route; undefined when there is none. */
@@ -49,10 +53,13 @@ export function localHandlerOf(
     ouId: string | undefined;
     query: unknown;
     req: Request;
+    res: Response;
   }) => Promise<unknown>;
   return async (req, res, ouId) => {
     const query = route.query ? parseOrProblem(route.query, parseQuery(req.url), 'query') : {};
-    const answer = await list({ caller: callerOf(req), ouId, query, req });
+    if (route.responses[200]?.alsoAs) res.vary('Accept');
+    const answer = await list({ caller: callerOf(req), ouId, query, req, res });
+    if (answer === AnswerSent) return;
     await untilCounted(req);
     res.json(answer);
   };

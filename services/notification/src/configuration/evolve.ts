@@ -1,5 +1,5 @@
 // Folds the events of an OU's channels and triggers. Pure: the state before is not changed.
-import type { records } from '@lead-scoring/contracts';
+import { shownActor, type records } from '@lead-scoring/contracts';
 import { createdTrigger, type Trigger } from '@lead-scoring/scoring-domain/triggers';
 import type { ConfigurationEvent } from './messages.js';
 import type { Channel, NotificationConfiguration } from './state.js';
@@ -54,7 +54,7 @@ function createdChannel({
     version,
     created_at: at,
     updated_at: at,
-    changed_by: actor,
+    changed_by: shownActor(actor),
   };
 }
 
@@ -62,7 +62,7 @@ function replacedChannel(
   known: Channel,
   { name, destination, version, at, actor }: records.ChannelReplaced,
 ): Channel {
-  return { ...known, name, destination, version, updated_at: at, changed_by: actor };
+  return { ...known, name, destination, version, updated_at: at, changed_by: shownActor(actor) };
 }
 
 function rotatedChannel(known: Channel, event: records.ChannelSecretRotated): Channel {
@@ -81,7 +81,7 @@ function rotatedChannel(known: Channel, event: records.ChannelSecretRotated): Ch
     },
     version,
     updated_at: at,
-    changed_by: actor,
+    changed_by: shownActor(actor),
   };
 }
 
@@ -116,7 +116,7 @@ function withoutChannel(
         channel_ids: known.channel_ids.filter((id) => id !== channel_id),
         version,
         updated_at: at,
-        changed_by: actor,
+        changed_by: shownActor(actor),
       });
   }
   return { ...configuration, channels, triggers };
@@ -137,7 +137,7 @@ function replacedTrigger(
     since: looksForTheSame(known, definition) ? since : changedIn,
     created_at,
     updated_at: at,
-    changed_by: actor,
+    changed_by: shownActor(actor),
   };
 }
 

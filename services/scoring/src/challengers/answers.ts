@@ -1,5 +1,5 @@
 // Challengers as answers show them. Pure.
-import type { routeDeclarations } from '@lead-scoring/contracts';
+import { shownActor, type routeDeclarations } from '@lead-scoring/contracts';
 import type { DefinedTrigger } from '../trigger-definitions/documents.js';
 import { whatIfResultOf } from '../what-if/result-model.js';
 import { triggersAnswered } from '../what-if/trigger-model.js';
@@ -18,7 +18,7 @@ export function challengerAnswer(
     challenger_id: id,
     name,
     at: started_at,
-    actor: started_by,
+    actor,
     score_type,
     configuration_version,
   }: Challenger,
@@ -26,7 +26,7 @@ export function challengerAnswer(
 ): routeDeclarations.Challenger {
   return {
     ...{ id, name, started_at },
-    ...(started_by && { started_by }),
+    ...(actor && { started_by: shownActor(actor) }),
     ...{ score_type, configuration_version, overtaken: isOvertaken, as_of },
   };
 }

@@ -1,5 +1,5 @@
 // The configuration as one document, of now and of earlier versions, and the list of its versions.
-import { routes, type routeDeclarations } from '@lead-scoring/contracts';
+import { routes, shownActor, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { ConfigurationEvent, ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, ProblemError, VersionedAnswer, type BoundQuery } from '@lead-scoring/service';
@@ -49,7 +49,7 @@ function rowOf(
   return {
     version,
     changed_at: at,
-    ...(actor && { changed_by: actor }),
+    changed_by: shownActor(actor),
     change: type.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase(),
     name: name ?? label ?? event_type ?? null,
   };

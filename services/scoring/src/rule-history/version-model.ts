@@ -1,5 +1,5 @@
 // The versions that a rule has had, from the events that concern it: pure.
-import type { routeDeclarations } from '@lead-scoring/contracts';
+import { shownActor, type routeDeclarations } from '@lead-scoring/contracts';
 import {
   conditionRuleOf,
   type ConditionRule,
@@ -68,7 +68,7 @@ export function versionsOf(events: readonly ConfigurationEvent[], ruleId: string
         version,
         change: before === null ? 'created' : after === null ? 'deleted' : 'changed',
         changed_at: event.payload.at,
-        ...(event.payload.actor && { changed_by: event.payload.actor }),
+        ...(event.payload.actor && { changed_by: shownActor(event.payload.actor) }),
         fields: changedFields(before, after),
       });
     before = after;
