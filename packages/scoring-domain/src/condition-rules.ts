@@ -49,7 +49,8 @@ export function withRulesActive(
   const changed = new Map(rules);
   for (const { rule_id, version } of switched) {
     const known = changed.get(rule_id);
-    if (known) changed.set(rule_id, { ...known, active, version, updated_at: at, changed_by: shownActor(actor) });
+    if (known)
+      changed.set(rule_id, { ...known, active, version, updated_at: at, changed_by: shownActor(actor) });
   }
   return changed;
 }

@@ -1,6 +1,12 @@
 // An OU's scoring configuration, folded from its events. Scoring decides with it; share and notification explain with their own
 // folds of it. Pure.
-import { filterLabel, shownActor, type Grid, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import {
+  filterLabel,
+  shownActor,
+  type Grid,
+  type records,
+  type routeDeclarations,
+} from '@lead-scoring/contracts';
 import { conditionRuleOf, type ConditionRule } from './condition-rules.js';
 import {
   accountEventType,

@@ -37,7 +37,14 @@ export function evolveProfile(
       return { ...profile, rules: withRulesActive(profile.rules, event.payload) };
     case 'ProfileMappingAdded': {
       const { mapping_id: id, field, source, transform, at: created_at, actor } = event.payload;
-      const mapping = { id, field, source, ...(transform && { transform }), created_at, changed_by: shownActor(actor) };
+      const mapping = {
+        id,
+        field,
+        source,
+        ...(transform && { transform }),
+        created_at,
+        changed_by: shownActor(actor),
+      };
       return { ...profile, mappings: new Map(profile.mappings).set(id, mapping) };
     }
     case 'ProfileMappingRemoved': {

@@ -1,5 +1,11 @@
 // Decay rules in an OU's configuration, and their fold. Pure.
-import { shownActor, type DecayPeriod, type DecaySettings, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import {
+  shownActor,
+  type DecayPeriod,
+  type DecaySettings,
+  type records,
+  type routeDeclarations,
+} from '@lead-scoring/contracts';
 
 export type DecayRule = routeDeclarations.Decay;
 

@@ -1,5 +1,11 @@
 // A saved filter in an OU's configuration, and its fold. Pure.
-import { shownActor, type Actor, type LeadFilterGroup, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import {
+  shownActor,
+  type Actor,
+  type LeadFilterGroup,
+  type records,
+  type routeDeclarations,
+} from '@lead-scoring/contracts';
 import { leadFilterLabel, type RulesetNames } from './label.js';
 
 export interface SavedFilter {
@@ -28,7 +34,15 @@ export function evolveFilters(filters: Filters, { type, payload }: FilterEvent):
   }
   const { filter_id: id, name, conditions, version, at, actor } = payload;
   const created_at = filters.get(id)?.created_at ?? at;
-  return changed.set(id, { id, name, conditions, version, created_at, updated_at: at, changed_by: shownActor(actor) });
+  return changed.set(id, {
+    id,
+    name,
+    conditions,
+    version,
+    created_at,
+    updated_at: at,
+    changed_by: shownActor(actor),
+  });
 }
 
 /** The filter as its routes answer with it. */

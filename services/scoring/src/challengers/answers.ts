@@ -14,14 +14,7 @@ export interface ChallengerState {
 }
 
 export function challengerAnswer(
-  {
-    challenger_id: id,
-    name,
-    at: started_at,
-    actor,
-    score_type,
-    configuration_version,
-  }: Challenger,
+  { challenger_id: id, name, at: started_at, actor, score_type, configuration_version }: Challenger,
   { isOvertaken, as_of }: ChallengerState = { isOvertaken: false, as_of: null },
 ): routeDeclarations.Challenger {
   return {
