@@ -291,9 +291,10 @@ describe('the credential that requested a change is recorded with the change', (
     kind: 'token',
     id: unit.adminTokenId,
     name: `Administrator ${unit.mark}`,
+    address: '127.0.0.1',
   });
 
-  test('the command of every changing route names the credential, with its name at that time', async () => {
+  test('the command of every changing route names the credential, with its name at that time and the address of its client', async () => {
     // Commands that a service sends to itself have no such header.
     const commands = (await read('commands')).filter(({ headers }) => headers['actor'] !== undefined);
     for (const name of routeNames.filter(
