@@ -180,6 +180,12 @@ export const integerParameter = (minimum: number, maximum: number) =>
     )
     .meta({ type: 'integer', minimum, maximum });
 
+/** For `refine` of a body with changes, all of which may be absent. */
+export const someField = [
+  (body: object) => Object.keys(body).length > 0,
+  'must hold at least one field',
+] as const;
+
 export const pageParameters = {
   page: integerParameter(1, 1_000_000).default(1).describe('From 1.').meta({ default: 1 }),
   limit: integerParameter(1, 100).default(25).describe('1 to 100.').meta({ default: 25 }),

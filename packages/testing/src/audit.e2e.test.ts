@@ -10,7 +10,15 @@ import {
 } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { rebuild } from './rebuild.js';
-import { furnish, routeExamples, routeNamed, routeNames, send, type Unit } from './route-examples.js';
+import {
+  furnish,
+  noJobRuns,
+  routeExamples,
+  routeNamed,
+  routeNames,
+  send,
+  type Unit,
+} from './route-examples.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
 
 type Entry = routeDeclarations.AuditEntry;
@@ -166,22 +174,11 @@ async function entries(query: Record<string, string> = {}, token = unit.adminTok
   return found;
 }
 
-const noJobRuns = () =>
-  eventually('no job is running', async () => {
-    const { body } = await send(
-      system,
-      'listJobs',
-      { query: { status: 'running' } },
-      { token: unit.adminToken },
-    );
-    return (body as { total: number }).total === 0;
-  });
-
 describe('every route that changes something', () => {
   test.each(inOrder)(
     '%s leaves the entry that is declared, with the actor and the address',
     async (name) => {
-      if (routeNamed(name).problems.includes('job_running')) await noJobRuns();
+      if (routeNamed(name).problems.includes('job_running')) await noJobRuns(system, unit);
       const address = addressOf(name);
       const from = new Date().toISOString();
       // The limits of the organisation are for administrators of every unit.

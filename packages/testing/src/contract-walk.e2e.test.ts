@@ -20,6 +20,7 @@ import { rawRequest } from './raw-request.js';
 import {
   furnish,
   missingExamples,
+  noJobRuns,
   pathOf,
   routeExamples,
   routeNamed,
@@ -40,18 +41,6 @@ beforeAll(async () => {
 
 afterAll(() => system.stop(), 60_000);
 
-/** A unit has one job of some kinds at a time. */
-const noJobRuns = () =>
-  eventually('no job is running', async () => {
-    const { body } = await send(
-      system,
-      'listJobs',
-      { query: { status: 'running' } },
-      { token: unit.adminToken },
-    );
-    return (body as { total: number }).total === 0;
-  });
-
 /** Changes of the whole organisation need a token for every unit. */
 const ofOrganisation: readonly RouteName[] = ['changeLimits'];
 const tokenFor = (name: RouteName) => (ofOrganisation.includes(name) ? system.token : unit.adminToken);
@@ -68,7 +57,7 @@ test('every declared route has an example', () => {
 describe('every declared route is served', () => {
   test.each(inOrder)('%s: a good request gets the declared success, in the declared form', async (name) => {
     const { responses, problems } = routeNamed(name);
-    if (problems.includes('job_running')) await noJobRuns();
+    if (problems.includes('job_running')) await noJobRuns(system, unit);
     const answer = await send(system, name, routeExamples[name](unit), {
       token: tokenFor(name),
       headers: { 'x-request-id': `walk-of-${name}` },

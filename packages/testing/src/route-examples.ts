@@ -486,6 +486,14 @@ export function send(
   });
 }
 
+/** Resolves when no job of the unit is running: it has one of some kinds at a time. */
+export async function noJobRuns(system: TestSystem, { adminToken }: Pick<Unit, 'adminToken'>): Promise<void> {
+  await eventually('no job is running', async () => {
+    const { body } = await send(system, 'listJobs', { query: { status: 'running' } }, { token: adminToken });
+    return (body as { total: number }).total === 0;
+  });
+}
+
 /** Creates one resource of each kind in the OU; without `ouId`, in a new OU. */
 export async function furnish(system: TestSystem, mark: string, ouId?: string): Promise<Unit> {
   const made = async <Body>(name: RouteName, example: RouteExample, unit: string): Promise<Body> => {

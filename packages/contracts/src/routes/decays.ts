@@ -1,6 +1,6 @@
 // Decay rules: how scores fall when a lead does nothing.
 import { z } from 'zod';
-import { id, name, page, pageParameters, time } from '../common.js';
+import { id, name, page, pageParameters, someField, time } from '../common.js';
 import { actor } from '../vocabulary/actor.js';
 import { decayChanges, decayForm, decaySettings } from '../vocabulary/decay.js';
 import { defineRoute, editor, viewer } from './route.js';
@@ -76,7 +76,7 @@ export const updateDecay = defineRoute({
   parameters,
   body: z
     .strictObject({ name: name(100).optional(), ...decayChanges })
-    .refine((body) => Object.keys(body).length > 0, 'must hold at least one field')
+    .refine(...someField)
     .meta({ id: 'DecayChange', minProperties: 1 }),
   responses: { 200: { description: 'Updated', schema: decay } },
   problems: ['decay_not_found', 'duplicate_name', 'ruleset_not_found'],

@@ -1,6 +1,6 @@
 // Limits: of one credential, and of all credentials of the organisation together.
 import { z } from 'zod';
-import { id } from '../common.js';
+import { id, someField } from '../common.js';
 import { rateLimit } from '../records/gateway.js';
 import { organisationRateLimit, quotas } from '../records/limits.js';
 import { serviceAccount, token } from './administration.js';
@@ -32,7 +32,7 @@ const credentialChange = z
       ),
     quotas: quotaChange,
   })
-  .refine((body) => Object.keys(body).length > 0, 'must hold at least one field')
+  .refine(...someField)
   .meta({ id: 'CredentialChange', minProperties: 1 });
 
 const countsSoon = 'Fields that are absent stay. The change counts in every gateway within ten seconds.';
@@ -111,7 +111,7 @@ export const changeLimits = defineRoute({
         .describe('At most that of the system’s configuration; null: that one.'),
       quotas: quotaChange,
     })
-    .refine((body) => Object.keys(body).length > 0, 'must hold at least one field')
+    .refine(...someField)
     .meta({ id: 'OrganisationLimitsChange', minProperties: 1 }),
   responses: { 200: { description: 'Changed', schema: organisationLimits } },
   problems: ['rate_limit_not_allowed', 'org_unit_not_allowed'],

@@ -1,6 +1,6 @@
 // Members: the people of an organisation, what each may do, and the links by which they join.
 import { z } from 'zod';
-import { id, name, page, pageParameters, text, time } from '../common.js';
+import { id, name, page, pageParameters, someField, text, time } from '../common.js';
 import { role } from '../records/gateway.js';
 import { admin, defineRoute } from './route.js';
 
@@ -103,7 +103,7 @@ export const changeMember = defineRoute({
       role: role.optional(),
       ou_ids: ouIds.optional(),
     })
-    .refine((body) => Object.keys(body).length > 0, 'must hold at least one field')
+    .refine(...someField)
     .meta({ id: 'MemberChange', minProperties: 1 }),
   responses: { 200: { description: 'Changed', schema: member } },
   problems: [

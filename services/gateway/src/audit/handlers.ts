@@ -7,10 +7,10 @@ import type { Response } from 'express';
 import type { Caller } from '../credentials/authenticate.js';
 import { tokens } from '../identity/documents.js';
 import { memberIdOf } from '../identity/state.js';
-import { problem } from '../problem.js';
+import { tryAgain } from '../problem.js';
 import type { Forwarder } from '../reads/forward.js';
 import { AnswerSent, type LocalHandlers } from '../reads/local.js';
-import type { Ask } from '../reads/owners.js';
+import { postOf, type Ask } from '../reads/owners.js';
 import { listRefusedSignIns } from './refused-list.js';
 import { auditCsvHeader, auditCsvLine } from './entry-lines.js';
 import { everyEntry, newestEntries, type ChangesAsked, type ReadEntries } from './merged-entries.js';
@@ -78,19 +78,15 @@ async function partOf(
   ask: Ask,
 ): Promise<routeDeclarations.AuditEntry[]> {
   const { path, responses } = routeDeclarations.listChanges;
-  const answer = await ask(service, path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify(asked)),
-  });
+  const answer = await ask(service, path, postOf(asked));
   if (answer.statusCode === 200) return responses[200].schema.parse(await answer.body.json()).data;
   await answer.body.dump();
   if (answer.statusCode < 500)
     throw new Error(`${service} answered ${String(answer.statusCode)} to a request for its changes`);
-  throw problem(
+  throw tryAgain(
     'service_unavailable',
     `The service ${service} cannot say now what was changed in it, and a list without its changes would have a hole. Try again in a moment.`,
-    { headers: { 'Retry-After': '2' } },
+    2,
   );
 }
 

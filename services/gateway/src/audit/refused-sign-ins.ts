@@ -9,6 +9,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { defineComponent, type Component, type Logger } from '@lead-scoring/service';
+import { startPeriodicWrites } from '../periodic-writes.js';
 import { RefusalCounts, type RefusalCount, type RefusalKey } from './refusal-model.js';
 
 const { refusedSignInLimits } = routeDeclarations;
@@ -58,11 +59,7 @@ export function createRefusalRecorder(readModel: ReadModel, logger: Logger): Com
         logger.debug({ err: error }, 'refused sign-ins were not recorded yet');
       }
     };
-    let writing = Promise.resolve();
-    const timer = setInterval(() => {
-      writing = writing.then(write);
-    }, writeEveryMs);
-    timer.unref();
+    const stop = startPeriodicWrites(write, writeEveryMs);
     return Promise.resolve({
       value: {
         refused: (refusal) => {
@@ -70,10 +67,7 @@ export function createRefusalRecorder(readModel: ReadModel, logger: Logger): Com
           pending.add({ key: { ...refusal, day: lastAt.slice(0, 10) }, count: 1, lastAt });
         },
       },
-      stop: async () => {
-        clearInterval(timer);
-        await writing.then(write);
-      },
+      stop,
     });
   });
 }

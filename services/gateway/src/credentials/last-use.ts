@@ -10,6 +10,7 @@ import {
 } from '@lead-scoring/read-model';
 import { defineComponent, type Component, type Logger } from '@lead-scoring/service';
 import { LRUCache } from 'lru-cache';
+import { startPeriodicWrites } from '../periodic-writes.js';
 
 interface LastUseDocument {
   _id: Binary;
@@ -56,11 +57,7 @@ export function createLastUseRecorder(readModel: ReadModel, logger: Logger): Com
         logger.debug({ err: error }, 'last uses were not recorded');
       }
     };
-    let writing = Promise.resolve();
-    const timer = setInterval(() => {
-      writing = writing.then(write);
-    }, writeEveryMs);
-    timer.unref();
+    const stop = startPeriodicWrites(write, writeEveryMs);
     return Promise.resolve({
       value: {
         used: (credentialId: string) => {
@@ -70,10 +67,7 @@ export function createLastUseRecorder(readModel: ReadModel, logger: Logger): Com
           pending.set(credentialId, new Date(now));
         },
       },
-      stop: async () => {
-        clearInterval(timer);
-        await writing.then(write);
-      },
+      stop,
     });
   });
 }

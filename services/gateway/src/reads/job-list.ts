@@ -9,7 +9,7 @@ import {
 } from '@lead-scoring/contracts';
 import { parseOrProblem, ProblemError } from '@lead-scoring/service';
 import type { z } from 'zod';
-import { problem } from '../problem.js';
+import { tryAgain } from '../problem.js';
 import type { Ask, OwnerAnswer } from './owners.js';
 
 type ListedJob = routeDeclarations.ListedJob;
@@ -51,9 +51,7 @@ async function pageOf(answer: OwnerAnswer): Promise<JobPage> {
   if (answer.statusCode === 200) return routes.listJobs.responses[200].schema.parse(await answer.body.json());
   if (answer.statusCode < 500) throw new JobListRefused(answer);
   await answer.body.dump();
-  throw problem('service_unavailable', 'A service does not answer now. Try again in a moment.', {
-    headers: { 'Retry-After': '2' },
-  });
+  throw tryAgain('service_unavailable', 'A service does not answer now. Try again in a moment.', 2);
 }
 
 /** The largest limit of a list. */

@@ -17,6 +17,15 @@ export interface OwnersOptions {
   timeoutMs?: number;
 }
 
+/** A POST with a body of JSON. */
+export function postOf(body: object): QueryPortRequest {
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}
+
 /** Sends a request to an owner with the claims of one caller. */
 export type Ask = (owner: Owner, path: string, ownerRequest?: QueryPortRequest) => Promise<OwnerAnswer>;
 

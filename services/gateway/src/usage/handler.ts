@@ -11,10 +11,10 @@ import { binaryToUuid, uuidToBinary, withClassifiedErrors, type ReadModel } from
 import type { z } from 'zod';
 import type { Caller } from '../credentials/authenticate.js';
 import { orgUnits } from '../identity/documents.js';
-import { problem } from '../problem.js';
+import { problem, tryAgain } from '../problem.js';
 import type { Forwarder } from '../reads/forward.js';
 import type { LocalHandlers } from '../reads/local.js';
-import type { Ask, Owner } from '../reads/owners.js';
+import { postOf, type Ask, type Owner } from '../reads/owners.js';
 import { callCounts } from './call-documents.js';
 import { visibleCredentials } from './visible-credentials.js';
 import { usageOf, type CountedCalls } from './usage-model.js';
@@ -111,17 +111,11 @@ async function askInParts<Route extends CountRoute>(
   const rows: RowOf<Route>[] = [];
   for (let from = 0; from < units.length; from += usageLimits.units) {
     const ou_ids = units.slice(from, from + usageLimits.units);
-    const answer = await ask(owner, route.path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: Buffer.from(JSON.stringify({ ou_ids, ...time })),
-    });
+    const answer = await ask(owner, route.path, postOf({ ou_ids, ...time }));
     if (answer.statusCode !== 200) {
       await answer.body.dump();
       if (answer.statusCode === 422) throw tooManyRows();
-      throw problem('service_unavailable', `${owner} cannot answer now. Try again in a moment.`, {
-        headers: { 'Retry-After': '2' },
-      });
+      throw tryAgain('service_unavailable', `${owner} cannot answer now. Try again in a moment.`, 2);
     }
     rows.push(...route.responses[200].schema.parse(await answer.body.json()).rows);
     if (rows.length > usageLimits.rows) throw tooManyRows();

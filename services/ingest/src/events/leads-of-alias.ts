@@ -3,6 +3,8 @@ import { leadIdOf, normaliseAlias } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   findByIds,
+  oneWithinEach,
+  readUuid,
   uuidToBinary,
   withClassifiedErrors,
   type ReadModel,
@@ -10,7 +12,7 @@ import {
 import { redirects } from '../aliases/documents.js';
 import { loadEventUnit } from '../event-types/reads.js';
 import { eventRecords } from './documents.js';
-import { recordIdsOf } from './keys.js';
+import { leadBytesOf, recordIdsOf } from './keys.js';
 
 /** The leads that a list of events is of. */
 export interface AskedLeads {
@@ -86,17 +88,17 @@ async function leadsOfAlias(
     leads.add(leadIdOf(ouId, kind, normalised.alias));
   }
   for (const lead of (await redirectsFrom(readModel, ouId, leads)).values()) leads.add(lead);
-  const populated = await withClassifiedErrors(() =>
-    Promise.all(
-      [...leads].map(async (lead) => {
-        const found = await readModel
-          .collection(eventRecords)
-          .findOne({ _id: recordIdsOf(lead) }, { projection: { _id: 1 } });
-        return found ? [lead] : [];
-      }),
-    ),
-  );
-  return { leads: populated.flat(), spellings: [...spellings] };
+  const populated = await leadsWithEvents(readModel, [...leads]);
+  return { leads: [...leads].filter((lead) => populated.has(lead)), spellings: [...spellings] };
+}
+
+/** Those of these leads that have events, in whatever partition. */
+export async function leadsWithEvents(
+  readModel: Pick<ReadModel, 'collection'>,
+  leadIds: readonly string[],
+): Promise<Set<string>> {
+  const found = await oneWithinEach(readModel.collection(eventRecords), leadIds.map(recordIdsOf), []);
+  return new Set(found.map(({ _id }) => readUuid(leadBytesOf(_id), 0)));
 }
 
 /** The redirects on the way from leads of an OU to those that get their events now, by redirected lead. */

@@ -29,7 +29,7 @@ import {
   recordIdsFrom,
   recordIdsOf,
 } from '../events/keys.js';
-import { redirectsFrom, wayOf } from '../events/leads-of-alias.js';
+import { leadsWithEvents, redirectsFrom, wayOf } from '../events/leads-of-alias.js';
 import { readLeadMetadata } from '../lead-metadata/documents.js';
 import { dividedRecords, leadEnds } from '../merges/documents.js';
 import { readBodies } from '../repeats/bodies.js';
@@ -214,9 +214,8 @@ export class StoredLeads {
   }
 
   /** Those of these leads that have events, in whatever partition. */
-  async withEvents(leadIds: readonly string[]): Promise<Set<string>> {
-    const found = await oneWithinEach(this.#records, leadIds.map(recordIdsOf), []);
-    return new Set(found.map(({ _id }) => readUuid(leadBytesOf(_id), 0)));
+  withEvents(leadIds: readonly string[]): Promise<Set<string>> {
+    return leadsWithEvents(this.readModel, leadIds);
   }
 
   #pageOf({ alias_lead_id, from }: HistoryPlace, deleted: DeletedTypes) {

@@ -1,9 +1,9 @@
 // What is stored of the leads and events of some rows: which events have come before, and which leads are there.
-import { findStoredIds, hexOf, oneWithinEach, readUuid, type ReadModel } from '@lead-scoring/read-model';
+import { findStoredIds, hexOf, type ReadModel } from '@lead-scoring/read-model';
 import type { records } from '@lead-scoring/contracts';
-import { eventRecords, knownEvents } from '../events/documents.js';
-import { knownEventId, leadBytesOf, recordIdsOf } from '../events/keys.js';
-import { endOfWay, redirectsFrom } from '../events/leads-of-alias.js';
+import { knownEvents } from '../events/documents.js';
+import { knownEventId } from '../events/keys.js';
+import { endOfWay, leadsWithEvents, redirectsFrom } from '../events/leads-of-alias.js';
 import type { ImportedRow } from './row-events.js';
 
 export class RowLookUps {
@@ -44,12 +44,7 @@ export class RowLookUps {
       (lead) => !present.has(lead),
     );
     const now = await this.#now(leads);
-    const leadsWith = await oneWithinEach(
-      this.readModel.collection(eventRecords),
-      [...new Set(leads.map(now))].map(recordIdsOf),
-      [],
-    );
-    const withEvents = new Set(leadsWith.map(({ _id }) => readUuid(leadBytesOf(_id), 0)));
+    const withEvents = await leadsWithEvents(this.readModel, [...new Set(leads.map(now))]);
     for (const lead of leads) if (withEvents.has(now(lead))) present.add(lead);
     return present;
   }
