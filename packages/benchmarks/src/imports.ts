@@ -13,7 +13,7 @@ export interface ImportSizes {
   events: number;
   /** How often the large upload has the events of the plan. */
   largeTimes: number;
-  /** Of the table of leads. */
+  /** Rows of the imported table, each of a new lead. */
   rows: number;
 }
 

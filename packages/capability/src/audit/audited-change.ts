@@ -1,4 +1,4 @@
-// What an event says in the audit trail. Pure.
+// Turns an audited event into the change that the audit trail shows: the thing, the action, and what differs. Pure.
 import { auditOf, type AuditedEvent, type AuditedService, type RecordedActor } from '@lead-scoring/contracts';
 import { gatewayReadings } from './gateway-readings.js';
 import { ingestReadings } from './ingest-readings.js';
@@ -15,7 +15,7 @@ const readings: { readonly [Service in AuditedService]: object } = {
   share: shareReadings,
 };
 
-/** What an audited event says. */
+/** The change that an audited event records. */
 export interface AuditedChange extends AuditedEvent {
   readonly at: string;
   readonly actor: RecordedActor | null;

@@ -1,4 +1,4 @@
-// What events say in the audit trail: no secret, of a lead only ids, and nothing that nobody asked for.
+// The changes that the audit trail shows: no secret, of a lead only ids, and no change that nobody asked for.
 import { describe, expect, test } from '@jest/globals';
 import { auditedChange } from './audited-change.js';
 
