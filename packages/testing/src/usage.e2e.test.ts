@@ -1,6 +1,6 @@
 // GET /usage of the running system: calls are exact although gateways are killed, and events and notifications are those of the log.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { routeDeclarations } from '@lead-scoring/contracts';
+import type { NotificationPayload, routeDeclarations } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { isFullSize } from './full-size.js';
 import { startNotifiedSystem, type NotifiedSystem } from './notified-system.js';
@@ -196,3 +196,63 @@ test('notifications are counted by channel when the receiver has taken them, and
     await receiver.stop();
   }
 }, 120_000);
+
+test('a channel is told of a quota that is nearly used, once, although gateways are killed', async () => {
+  const receiver = await startWebhookReceiver<NotificationPayload>();
+  try {
+    const channel = await system.webhook('Quotas', receiver.url);
+    receiver.trust(channel.signing_secret);
+    const warning_channel = { ou_id: system.ouId, channel_id: channel.id };
+    const elsewhere = '00000000-0000-4000-8000-000000000000';
+    const change = (path: string, body: object) =>
+      system.request<Record<string, unknown>>(path, { method: 'PATCH', body });
+    expect(
+      await change('/settings/limits', { warning_channel: { ...warning_channel, channel_id: elsewhere } }),
+    ).toMatchObject({ status: 404, body: { code: 'notification_channel_not_found' } });
+    expect(
+      await change('/settings/limits', { warning_channel: { ...warning_channel, ou_id: elsewhere } }),
+    ).toMatchObject({ status: 404, body: { code: 'org_unit_not_found' } });
+    expect(await change('/settings/limits', { warning_channel })).toMatchObject({
+      status: 200,
+      body: { warning_channel },
+    });
+    const { id, token } = await newToken();
+    expect(await change(`/settings/tokens/${id}`, { quotas: { calls_per_day: 40 } })).toMatchObject({
+      status: 200,
+      body: { quotas: { calls_per_day: 40 }, warning_channel: null },
+    });
+    const tally = new Tally();
+    const [read] = kinds;
+    for (let n = 0; n < 34; n += 1) await tally.call(token, read, n % 2);
+    for (const gateway of [0, 1]) system.service('gateway', gateway).process.kill('SIGKILL');
+    // Deliveries under kills have a test of their own.
+    if (isFullSize) system.service('notification').process.kill('SIGKILL');
+    await system.system.ready(60_000);
+    for (let n = 0; n < 6; n += 1) await tally.call(token, read, n % 2);
+    await eventually('the receiver has a warning', () => receiver.accepted.size > 0, 60_000);
+    if (isFullSize) system.service('notification').process.kill('SIGKILL');
+    await system.system.ready(60_000);
+    const delivered = await eventually(
+      'the delivery is recorded',
+      async () => {
+        const { body } = await system.request<{ total: number; data: routeDeclarations.Delivery[] }>(
+          `/deliveries?channel_id=${channel.id}`,
+        );
+        return body.data.every(({ status }) => status === 'delivered') && body;
+      },
+      60_000,
+    );
+    expect(delivered).toMatchObject({
+      total: 1,
+      data: [{ type: 'quota.nearly_used', unit_id: system.ouId }],
+    });
+    expect([...receiver.accepted.values()].map(({ payload }) => payload)).toMatchObject([
+      {
+        type: 'quota.nearly_used',
+        data: { credential: { id, name: 'Counted' }, quota: 'calls_per_day', limit: 40 },
+      },
+    ]);
+  } finally {
+    await receiver.stop();
+  }
+}, 180_000);

@@ -68,7 +68,13 @@ export async function openFoundations(
   const log = await scope.start(createEventLogComponent(configuration, { service, logger }));
   const processor = await scope.start(
     // The gateway accepts events also without the database; a restart, which needs the database, would end that.
-    createServiceProcessor(log, identity, { readModel, logger, onFatal, outlivesDatabase: true }),
+    createServiceProcessor(log, identity, {
+      readModel,
+      commandsTo: ['notification.commands'],
+      logger,
+      onFatal,
+      outlivesDatabase: true,
+    }),
   );
   return { tokenSecrets, signature, readModel, requestReadModel, log, processor };
 }

@@ -16,6 +16,7 @@ import {
 import { createRefusalRecorder, type RefusalRecorder } from './audit/refused-sign-ins.js';
 import type { CommandDependencies } from './commands/handler.js';
 import { organisationRateLimitOf, type GatewayConfiguration } from './configuration.js';
+import { unitNamedBy } from './credentials/authenticate.js';
 import { createCredentialDirectory, type CredentialDirectory } from './credentials/directory.js';
 import { createLastUseRecorder, type LastUseRecorder } from './credentials/last-use.js';
 import { createRevocations } from './credentials/revocations.js';
@@ -79,6 +80,7 @@ export async function startRequestServices(
         'site-analysis': configuration.SITE_ANALYSIS_URL,
       },
       internalSecret: configuration.INTERNAL_SECRET,
+      namedUnit: (caller, ouId) => unitNamedBy(caller, ouId, directory),
       unitHasEnded: (ouId) => directory.orgUnitHasEnded(ouId),
       answerIdleMs: configuration.ANSWER_IDLE_MS,
     }),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { id, time, wholeNumber } from '../common.js';
 import { happened, requested } from '../vocabulary/actor.js';
+import { quotaNames } from '../vocabulary/quotas.js';
 import { rateLimit } from './gateway.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
@@ -13,8 +14,7 @@ export const organisationRateLimit = z
   })
   .describe('Requests of all credentials of the organisation together.');
 
-export const quotaNames = ['calls_per_day', 'calls_per_month', 'events_per_day', 'events_per_month'] as const;
-export type QuotaName = (typeof quotaNames)[number];
+export { quotaNames, type QuotaName } from '../vocabulary/quotas.js';
 
 const quota = wholeNumber(1, 1_000_000_000_000).nullable();
 
@@ -31,7 +31,16 @@ export const quotas = z
   );
 export type Quotas = z.infer<typeof quotas>;
 
-const setQuotas = { quotas: quotas.nullable().optional().describe('null: none.') };
+/** The notification channel that is told when 80 % of a quota are used, and the OU that it belongs to. */
+export const warningChannel = z
+  .strictObject({ ou_id: id.describe('The OU that the channel belongs to.'), channel_id: id })
+  .meta({ id: 'WarningChannel' });
+export type WarningChannel = z.infer<typeof warningChannel>;
+
+const setQuotas = {
+  quotas: quotas.nullable().optional().describe('null: none.'),
+  warning_channel: warningChannel.nullable().optional().describe('null: none.'),
+};
 
 const organisation = { organisation_id: id };
 const onOrganisation = { topic: 'gateway.commands', key: 'organisation_id' } as const;

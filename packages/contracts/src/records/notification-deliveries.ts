@@ -24,7 +24,8 @@ export const requestNotification = defineRecord({
   type: 'RequestNotification',
   topic: 'notification.commands',
   key: 'channel_id',
-  description: 'Deliver this. Sent by the service to itself, in the transaction that fired the trigger.',
+  description:
+    'Deliver this. Sent in the transaction of its cause: by the service to itself when a trigger fires, by the gateway when a quota is nearly used.',
   schema: z.strictObject({ ...notification, payload: notificationPayload, share, requested_at: time }),
 });
 export type RequestNotification = PayloadOf<typeof requestNotification>;

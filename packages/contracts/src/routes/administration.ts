@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { id, moment, name, page, pageParameters, time } from '../common.js';
 import { rateLimit, role, scope } from '../records/gateway.js';
-import { quotas } from '../records/limits.js';
+import { quotas, warningChannel } from '../records/limits.js';
 import { admin, defineRoute, viewer } from './route.js';
 
 const noUnit = { organisationUnit: 'none' } as const;
@@ -113,6 +113,9 @@ const tokenView = {
     .describe('Where: its own OUs, without those that its member may not use. null: every OU.'),
   rate_limit: rateLimit.nullable(),
   quotas: quotas.nullable(),
+  warning_channel: warningChannel
+    .nullable()
+    .describe('Is told when 80 % of a quota are used; null: the one of GET /settings/limits, if any.'),
   expires_at: time.nullable(),
   last_used_at: time.nullable(),
   created_at: time,
@@ -195,6 +198,9 @@ const serviceAccountView = {
   ou_ids: z.array(id).max(200).nullable(),
   rate_limit: rateLimit.nullable(),
   quotas: quotas.nullable(),
+  warning_channel: warningChannel
+    .nullable()
+    .describe('Is told when 80 % of a quota are used; null: the one of GET /settings/limits, if any.'),
   last_used_at: time.nullable(),
   created_at: time,
 };

@@ -26,7 +26,7 @@ const deliveryFields = {
   trigger: z
     .strictObject({ id, name: z.string().max(100), kind: triggerKind })
     .optional()
-    .describe('Absent for tests, as firing_id and lead are.'),
+    .describe('Absent for tests and for warnings of quotas, as firing_id and lead are.'),
   firing_id: id.optional(),
   lead: z
     .strictObject({ id, name: z.string().max(512) })

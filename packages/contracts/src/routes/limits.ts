@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { id, someField } from '../common.js';
 import { rateLimit } from '../records/gateway.js';
-import { organisationRateLimit, quotas } from '../records/limits.js';
+import { organisationRateLimit, quotas, warningChannel } from '../records/limits.js';
 import { serviceAccount, token } from './administration.js';
 import { admin, defineRoute } from './route.js';
 
@@ -22,6 +22,8 @@ const quotaChange = z
     'Replaces all of them: the most API calls and sent events of a day and of a month, in UTC. null: no quota.',
   );
 
+const warningChannelChange = warningChannel.nullable().optional();
+
 const credentialChange = z
   .strictObject({
     rate_limit: rateLimit
@@ -31,9 +33,19 @@ const credentialChange = z
         'null: the standard limit, or that of the calling credential where it is lower. At most the limit of the calling credential, and that of the organisation.',
       ),
     quotas: quotaChange,
+    warning_channel: warningChannelChange.describe(
+      'The notification channel that gets a message when 80 % of a quota of this credential are used, once for each quota and period. It may be of any OU that the caller may use. null: the one that PATCH /settings/limits has set, if any.',
+    ),
   })
   .refine(...someField)
   .meta({ id: 'CredentialChange', minProperties: 1 });
+
+/** Refusals of a limit, and of a warning channel that does not exist. */
+const limitProblems = [
+  'rate_limit_not_allowed',
+  'org_unit_not_found',
+  'notification_channel_not_found',
+] as const;
 
 const countsSoon = 'Fields that are absent stay. The change counts in every gateway within ten seconds.';
 
@@ -50,7 +62,7 @@ export const changeToken = defineRoute({
   parameters: z.strictObject({ id }),
   body: credentialChange,
   responses: { 200: { description: 'Changed', schema: token } },
-  problems: ['token_not_found', 'rate_limit_not_allowed'],
+  problems: ['token_not_found', ...limitProblems],
 });
 
 export const changeServiceAccount = defineRoute({
@@ -66,7 +78,7 @@ export const changeServiceAccount = defineRoute({
   parameters: z.strictObject({ id }),
   body: credentialChange,
   responses: { 200: { description: 'Changed', schema: serviceAccount } },
-  problems: ['service_account_not_found', 'rate_limit_not_allowed'],
+  problems: ['service_account_not_found', ...limitProblems],
 });
 
 export const organisationLimits = z
@@ -76,6 +88,9 @@ export const organisationLimits = z
       'The limit in force: the one that was set, or the one of the system’s configuration, which is also the largest that can be set.',
     ),
     quotas: quotas.nullable().describe('null: none.'),
+    warning_channel: warningChannel
+      .nullable()
+      .describe('The notification channel that is told when 80 % of a quota are used; null: none.'),
   })
   .meta({ id: 'OrganisationLimits' });
 export type OrganisationLimits = z.output<typeof organisationLimits>;
@@ -110,9 +125,12 @@ export const changeLimits = defineRoute({
         .optional()
         .describe('At most that of the system’s configuration; null: that one.'),
       quotas: quotaChange,
+      warning_channel: warningChannelChange.describe(
+        'The notification channel that gets a message when 80 % of a quota are used, once for each quota and period: of these quotas, and of those of credentials without a channel of their own. null: none.',
+      ),
     })
     .refine(...someField)
     .meta({ id: 'OrganisationLimitsChange', minProperties: 1 }),
   responses: { 200: { description: 'Changed', schema: organisationLimits } },
-  problems: ['rate_limit_not_allowed', 'org_unit_not_allowed'],
+  problems: ['org_unit_not_allowed', ...limitProblems],
 });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { id, score, time } from '../common.js';
 import { accountIdentity } from './accounts.js';
 import { alias } from './identity.js';
+import { quotaNames } from './quotas.js';
 import { leadScoreTypes } from './score-types.js';
 
 /**
@@ -238,6 +239,26 @@ const accountNotification = z
   })
   .meta({ id: 'AccountNotification' });
 
+/** The warning that 80 % of a quota are used. */
+const quotaNotification = z
+  .strictObject({
+    type: z.literal('quota.nearly_used'),
+    timestamp: time,
+    data: z.strictObject({
+      credential: z
+        .strictObject({ kind: z.enum(['token', 'service_account']), id, name: z.string().max(100) })
+        .nullable()
+        .describe('Whose the quota is; null: of all credentials of the organisation together.'),
+      quota: z.enum(quotaNames),
+      period: time.describe('The beginning of the day or month, in UTC.'),
+      resets_at: time.describe('The end of the day or month: then the quota is whole again.'),
+      limit: z.int().min(1),
+      used: z.int().min(0).describe('At the moment of the warning, 80 % of the limit or more.'),
+      unit_id: id.describe('The organizational unit that the channel belongs to.'),
+    }),
+  })
+  .meta({ id: 'QuotaNotification' });
+
 export const notificationPayload = z
   .discriminatedUnion('type', [
     firedNotification('milestone', 'trigger.milestone.fired', 'MilestoneNotification', {
@@ -267,6 +288,7 @@ export const notificationPayload = z
       gained: score.describe('Points within the window.'),
     }),
     accountNotification,
+    quotaNotification,
     z
       .strictObject({
         type: z.literal('channel.test'),
@@ -285,4 +307,9 @@ export type NotificationPayload = z.infer<typeof notificationPayload>;
 /** The body for a firing of an account. */
 export type AccountFiredPayload = z.infer<typeof accountNotification>;
 /** The body for a firing of a lead. */
-export type FiredPayload = Exclude<NotificationPayload, { type: 'channel.test' | 'account.milestone.fired' }>;
+export type FiredPayload = Exclude<
+  NotificationPayload,
+  { type: 'channel.test' | 'account.milestone.fired' | 'quota.nearly_used' }
+>;
+/** The body of the warning that a quota is nearly used. */
+export type QuotaPayload = z.infer<typeof quotaNotification>;

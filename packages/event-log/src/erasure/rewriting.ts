@@ -113,7 +113,8 @@ export class PartitionRewriting {
 
   #requestOf(record: RawRecord): RecordToWrite | null {
     const request = payloadOf(record) as declarations.NotificationRequested | null;
-    if (!request || request.payload.type === 'channel.test') return null;
+    if (!request || request.payload.type === 'channel.test' || request.payload.type === 'quota.nearly_used')
+      return null;
     const { channel_id, notification_id } = request;
     const { data } = request.payload;
     const [topic = '', , offset] = data.position.split(':');

@@ -112,7 +112,7 @@ export const identityCommands = {
   changeLimits: (input) =>
     command(records.limitOrganisation, input.organisationId, {
       ...inOrganisation(input),
-      ...input.body,
+      ...limitsIn(input.body),
       organisation_rate_limit: input.organisationRateLimit,
       requested_by: input.credentialId,
     }),
@@ -181,17 +181,28 @@ function limitCredential(
   input: CommandContext,
   kind: 'token' | 'service_account',
   credentialId: string,
-  limits: Pick<records.LimitCredential, 'rate_limit' | 'quotas'>,
+  limits: Pick<records.LimitCredential, 'rate_limit' | 'quotas' | 'warning_channel'>,
 ) {
   return command(records.limitCredential, input.organisationId, {
     ...inOrganisation(input),
     ...management(input),
-    ...limits,
+    ...limitsIn(limits),
     kind,
     credential_id: credentialId.toLowerCase(),
     standard_rate_limit: input.standardRateLimit,
     organisation_rate_limit: input.organisationRateLimit,
   });
+}
+
+/** The fields that change, the ids of the warning channel in lower case: a UUID may be sent in upper case. */
+function limitsIn<Limits extends Pick<records.LimitCredential, 'warning_channel'>>(limits: Limits): Limits {
+  const channel = limits.warning_channel;
+  if (!channel) return limits;
+  const warning_channel = {
+    ou_id: channel.ou_id.toLowerCase(),
+    channel_id: channel.channel_id.toLowerCase(),
+  };
+  return { ...limits, warning_channel };
 }
 
 function management(input: CommandContext) {

@@ -21,7 +21,7 @@ import {
   type KnownServiceAccount,
   type KnownToken,
 } from './directory.js';
-import { chooseOrgUnit, orgUnitInPath, type OrgUnitChoice } from './org-unit.js';
+import { chooseOrgUnit, namedOrgUnit, type OrgUnitChoice } from './org-unit.js';
 
 /** The credential of a request. */
 export interface Caller {
@@ -61,7 +61,7 @@ export interface Authenticator {
     charge: () => Promise<() => void>,
     refused?: OnRefused,
   ): Promise<Caller>;
-  /** @throws ProblemError 403, 404 or 400, see `chooseOrgUnit` and `orgUnitInPath` */
+  /** @throws ProblemError 403, 404 or 400, see `chooseOrgUnit` and `namedOrgUnit` */
   orgUnit(caller: Caller, header: string | undefined, inPath: string | undefined): Promise<string>;
 }
 
@@ -100,7 +100,7 @@ export function createAuthenticator(
     orgUnit: (caller, header, inPath) =>
       orUnavailable(() => {
         const choice = choiceOf(caller, header, directory);
-        return inPath === undefined ? chooseOrgUnit(choice) : orgUnitInPath(choice, inPath);
+        return inPath === undefined ? chooseOrgUnit(choice) : namedOrgUnit(choice, inPath);
       }),
   };
 }
@@ -148,6 +148,14 @@ async function withServiceAccount(
   }
   giveBack?.();
   return callerOf(account, () => directory.serviceAccount(clientId, true));
+}
+
+/**
+ * An OU that the body of a request names.
+ * @throws ProblemError 404 when the caller may not use it, 503 when the database is away
+ */
+export function unitNamedBy(caller: Caller, ouId: string, directory: CredentialDirectory): Promise<string> {
+  return orUnavailable(() => namedOrgUnit(choiceOf(caller, undefined, directory), ouId));
 }
 
 function choiceOf(caller: Caller, header: string | undefined, directory: CredentialDirectory): OrgUnitChoice {

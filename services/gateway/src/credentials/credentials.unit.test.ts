@@ -9,7 +9,7 @@ import { authorizationOfWriteKey, presentedCredential } from './authorization-he
 import { deriveSecret } from './derived-secrets.js';
 import type { CredentialDirectory, KnownServiceAccount, KnownToken } from './directory.js';
 import { createFreshCache } from './fresh-cache.js';
-import { chooseOrgUnit, orgUnitInPath } from './org-unit.js';
+import { chooseOrgUnit, namedOrgUnit } from './org-unit.js';
 
 const secret = (prefix: 'lsp_' | 'lss_', n = 1) => secretFrom(prefix, new Uint8Array(32).fill(n));
 const clientId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
@@ -382,9 +382,9 @@ describe('the organizational unit of a request', () => {
       knownActiveOuId: null,
       activeOuId: () => Promise.resolve(null),
     };
-    expect(await orgUnitInPath(choice, b)).toBe(b);
-    await expect(orgUnitInPath({ ...choice, ouIds: [a] }, b)).rejects.toMatchObject({ status: 404 });
-    await expect(orgUnitInPath({ ...choice, hasEnded: () => true }, a)).rejects.toMatchObject({
+    expect(await namedOrgUnit(choice, b)).toBe(b);
+    await expect(namedOrgUnit({ ...choice, ouIds: [a] }, b)).rejects.toMatchObject({ status: 404 });
+    await expect(namedOrgUnit({ ...choice, hasEnded: () => true }, a)).rejects.toMatchObject({
       status: 404,
     });
   });

@@ -58,14 +58,14 @@ export async function chooseOrgUnit(choice: OrgUnitChoice): Promise<string> {
 }
 
 /**
- * An OU in the path.
+ * An OU that the path or the body names.
  * @throws ProblemError 404 when the credential may not use it
  */
-export async function orgUnitInPath(choice: OrgUnitChoice, ouId: string): Promise<string> {
+export async function namedOrgUnit(choice: OrgUnitChoice, ouId: string): Promise<string> {
   if (await mayUse(choice, ouId.toLowerCase())) return ouId.toLowerCase();
   throw problem(
     'org_unit_not_found',
-    `The path names the organizational unit ${ouId}, which does not exist or which this credential may not use. GET /org-units lists the units that it may use.`,
+    `The request names the organizational unit ${ouId}, which does not exist or which this credential may not use. GET /org-units lists the units that it may use.`,
   );
 }
 

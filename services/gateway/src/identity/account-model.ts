@@ -95,6 +95,7 @@ export function serviceAccountView(account: ServiceAccount, lastUsedAt: string |
     ou_ids: account.ou_ids,
     rate_limit: account.rate_limit,
     quotas: account.quotas ?? null,
+    warning_channel: account.warning_channel ?? null,
     last_used_at: lastUsedAt,
     created_at: account.created_at,
   };

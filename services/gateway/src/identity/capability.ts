@@ -1,7 +1,13 @@
 // Organisations as a capability: one aggregate of an organisation with its OUs, members and credentials, whose commands only gateways can write.
-import { aggregate, type AggregateShape, type Refusal } from '@lead-scoring/capability';
+import {
+  aggregate,
+  type AggregateDecision,
+  type AggregateShape,
+  type Refusal,
+} from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
-import type { IncomingRecord } from '@lead-scoring/event-log';
+import { outgoing, type IncomingRecord, type OutgoingRecord } from '@lead-scoring/event-log';
+import { quotaNotificationOf } from '../quotas/quota-notification-model.js';
 import type { CommandSignature } from './command-signature.js';
 import { decide } from './decide.js';
 import type { IdentityCommand, IdentityEvent } from './messages.js';
@@ -11,6 +17,7 @@ import {
   organisationStorage,
   type GuardedOrganisation,
 } from './organisation-storage.js';
+import type { OrganisationState } from './state.js';
 
 interface Organisations extends AggregateShape {
   state: GuardedOrganisation;
@@ -68,13 +75,27 @@ export function organisations(signature: Pick<CommandSignature, 'isSigned'>) {
     initial: () => noOrganisation,
     refuse: (record) => (signature.isSigned(record) ? null : unsigned),
     commandFrom: ({ type, payload, headers }) => ({ type, payload, id: headers.id }) as IdentityCommand,
-    decide: (command, { state }) => decide(command, state),
+    decide: (command, { state }) => decideWithNotifications(command, state),
     evolve: evolveGuarded,
     eventFrom: ({ type, payload, headers }) =>
       ({ type, payload, command_id: headers['causation-id'] ?? headers.id }) as IdentityEvent,
     headersOf: headersOfEvent,
     stored: organisationStorage,
   });
+}
+
+/** A warning of a quota goes to its channel in the transaction that records it. */
+function decideWithNotifications(
+  command: IdentityCommand,
+  state: OrganisationState,
+): AggregateDecision<Organisations> {
+  const decision = decide(command, state);
+  if (decision.outcome === 'rejected') return decision;
+  const commands = decision.events.flatMap((event): OutgoingRecord[] => {
+    const payload = event.type === 'QuotaNearlyUsed' ? quotaNotificationOf(event.payload, state) : null;
+    return payload ? [outgoing(records.requestNotification, { key: payload.channel_id, payload })] : [];
+  });
+  return { ...decision, commands };
 }
 
 /** The reason in the dead letter, and in the reply to a gateway whose secret differs. */

@@ -1,6 +1,6 @@
 // Folds the events of identity into an organisation's state. Pure; never throws on a recorded event.
 import { evolveMembers, withActiveUnit } from './member-fold-model.js';
-import type { IdentityEvent, Quotas } from './messages.js';
+import type { IdentityEvent, Quotas, WarningChannel } from './messages.js';
 import type {
   Credential,
   Organisation,
@@ -144,8 +144,18 @@ function limit(state: OrganisationState, event: LimitEvent): OrganisationState {
   }
 }
 
-function limitsIn<Limit>({ rate_limit, quotas }: { rate_limit: Limit; quotas?: Quotas | null | undefined }) {
-  return { rate_limit, ...(quotas !== undefined && { quotas }) };
+interface RecordedLimits<Limit> {
+  rate_limit: Limit;
+  quotas?: Quotas | null | undefined;
+  warning_channel?: WarningChannel | null | undefined;
+}
+
+function limitsIn<Limit>({ rate_limit, quotas, warning_channel }: RecordedLimits<Limit>) {
+  return {
+    rate_limit,
+    ...(quotas !== undefined && { quotas }),
+    ...(warning_channel !== undefined && { warning_channel }),
+  };
 }
 
 function changeOrganisation(state: OrganisationState, fields: Partial<Organisation>): OrganisationState {

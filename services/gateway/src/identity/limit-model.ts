@@ -2,17 +2,26 @@
 import { records } from '@lead-scoring/contracts';
 import { accountViewOf } from './account-model.js';
 import { grantedRateLimit, inWords, isWithin, managedAccount, managedToken } from './credential-model.js';
-import { adminIn, doneWith, rejected, type IdentityDecision, type Rejection } from './decision-model.js';
+import {
+  adminIn,
+  doneWith,
+  noSuchUnit,
+  rejected,
+  type IdentityDecision,
+  type Rejection,
+} from './decision-model.js';
 import type {
   IdentityEvent,
   LimitCredential,
   LimitOrganisation,
   OrganisationRateLimit,
   Quotas,
+  WarningChannel,
   WarnOfQuota,
 } from './messages.js';
 import { covers, type Credential, type Organisation, type OrganisationState } from './state.js';
 import { tokenViewOf } from './token-model.js';
+import { isUsable } from './unit-model.js';
 
 /** Gives a token or service account another limit; one that the administrator may not manage is answered as not found. */
 export function limitCredential(
@@ -32,8 +41,10 @@ export function limitCredential(
           payload.organisation_rate_limit,
         );
   if ('outcome' in granted) return granted;
-  const before = { rate_limit: managed.rate_limit, quotas: managed.quotas ?? null };
-  const limits = { ...granted, quotas: quotasAfter(before.quotas, payload.quotas) };
+  const beyondUnits = refuseChannel(state, payload);
+  if (beyondUnits) return beyondUnits;
+  const before = { rate_limit: managed.rate_limit, ...quotaSettingsOf(managed) };
+  const limits = { ...granted, ...quotaSettingsAfter(before, payload) };
   const event: IdentityEvent = {
     type: 'CredentialLimited',
     payload: { organisation_id, credential_id, ...limits, at },
@@ -71,15 +82,17 @@ export function limitOrganisation(
       'org_unit_not_allowed',
       'The limits of the organisation count in every organizational unit, and only a credential for every one may change them.',
     );
+  const beyondUnits = refuseChannel(state, payload);
+  if (beyondUnits) return beyondUnits;
   const { organisation } = state;
-  const before = { rate_limit: organisation?.rate_limit ?? null, quotas: organisation?.quotas ?? null };
+  const before = { rate_limit: organisation?.rate_limit ?? null, ...quotaSettingsOf(organisation) };
   const rate_limit = payload.rate_limit === undefined ? before.rate_limit : payload.rate_limit;
   if (rate_limit && !isWithin(rate_limit, configured))
     return rejected(
       'rate_limit_not_allowed',
       `The system is configured for ${inWords(configured)} by all credentials of an organisation together, and ${inWords(rate_limit)} is more. Ask for less, or have its operator raise ORGANISATION_RATE_LIMIT_PER_MINUTE and ORGANISATION_RATE_LIMIT_BURST.`,
     );
-  const limits = { rate_limit, quotas: quotasAfter(before.quotas, payload.quotas) };
+  const limits = { rate_limit, ...quotaSettingsAfter(before, payload) };
   const event: IdentityEvent = {
     type: 'OrganisationLimited',
     payload: { organisation_id, ...limits, at },
@@ -92,26 +105,62 @@ export function limitOrganisation(
 
 /** The limits of an organisation as API answers show them. */
 export function limitsView(
-  organisation: Pick<Organisation, 'rate_limit' | 'quotas'> | null,
+  organisation: Pick<Organisation, 'rate_limit' | 'quotas' | 'warning_channel'> | null,
   configured: OrganisationRateLimit,
 ) {
   const rate_limit = organisation?.rate_limit ?? null;
   return {
     rate_limit,
     effective_rate_limit: rate_limit ?? configured,
-    quotas: organisation?.quotas ?? null,
+    ...quotaSettingsOf(organisation),
   };
 }
 
-interface SetLimits {
-  rate_limit: OrganisationRateLimit | null;
+/** The quotas, and the channel that is told when one is nearly used. */
+interface QuotaSettings {
   quotas: Quotas | null;
+  warning_channel: WarningChannel | null;
+}
+
+interface SetLimits extends QuotaSettings {
+  rate_limit: OrganisationRateLimit | null;
+}
+
+function quotaSettingsOf(owner: Pick<Organisation, 'quotas' | 'warning_channel'> | null): QuotaSettings {
+  return { quotas: owner?.quotas ?? null, warning_channel: owner?.warning_channel ?? null };
+}
+
+/** The settings after a change; a field that is undefined stays. */
+function quotaSettingsAfter(
+  before: QuotaSettings,
+  { quotas, warning_channel }: Pick<LimitOrganisation['payload'], keyof QuotaSettings>,
+): QuotaSettings {
+  return {
+    quotas: quotasAfter(before.quotas, quotas),
+    warning_channel: warning_channel === undefined ? before.warning_channel : warning_channel,
+  };
+}
+
+/**
+ * Refuses a channel of an OU that the administrator may not use. Whether the OU has the channel is known to the notification service, and
+ * the gateway asks it before it sends the command.
+ */
+function refuseChannel(
+  state: OrganisationState,
+  { requested_by, warning_channel }: Pick<LimitOrganisation['payload'], 'requested_by' | 'warning_channel'>,
+): Rejection | null {
+  if (!warning_channel) return null;
+  const admin = adminIn(state, requested_by);
+  if ('outcome' in admin) return admin;
+  return isUsable(state, admin, warning_channel.ou_id) ? null : noSuchUnit(warning_channel.ou_id);
 }
 
 function isSame(one: SetLimits, other: SetLimits): boolean {
   return (
     one.rate_limit?.per_minute === other.rate_limit?.per_minute &&
     one.rate_limit?.burst === other.rate_limit?.burst &&
+    one.warning_channel?.ou_id === other.warning_channel?.ou_id &&
+    one.warning_channel?.channel_id === other.warning_channel?.channel_id &&
     records.quotaNames.every((name) => one.quotas?.[name] === other.quotas?.[name])
   );
 }

@@ -6,6 +6,7 @@ import {
   createOrgUnit,
   createServiceAccount,
   createToken,
+  endOrgUnit,
   idOf,
   limitCredential,
   limitOrganisation,
@@ -27,6 +28,7 @@ function after(...commands: IdentityCommand[]): OrganisationState {
   }, emptyOrganisation);
 }
 
+const noQuotas = { calls_per_day: null, calls_per_month: null, events_per_day: null, events_per_month: null };
 const codeOf = (decision: IdentityDecision) =>
   decision.outcome === 'rejected' ? decision.code : decision.events.map(({ type }) => type);
 const started = bootstrap({ token_rate_limit: configured });
@@ -103,6 +105,58 @@ describe('the limit of a credential', () => {
     expect(of('account elsewhere', 'service_account', requested_by)).toBe('service_account_not_found');
     expect(of('account elsewhere', 'token', idOf('root'))).toBe('token_not_found');
     expect(of('editor', 'token', idOf('editor'))).toBe('role_not_allowed');
+  });
+});
+
+describe('the warning channel', () => {
+  const channel = { ou_id: idOf('main'), channel_id: idOf('channel') };
+
+  test('of a credential and of an organisation is set, shown, kept by other changes, and taken away by null', () => {
+    const named = [
+      limitCredential('one', { warning_channel: channel }),
+      limitOrganisation({ warning_channel: channel }),
+    ];
+    const state = after(started, createToken('one'), ...named);
+    for (const command of named) expect(codeOf(decide(command, state))).toEqual([]);
+    const raised = limitCredential('one', { quotas: { ...noQuotas, calls_per_day: 5 } });
+    expect(decide(raised, state)).toMatchObject({ result: { warning_channel: channel } });
+    expect(decide(limitOrganisation({ rate_limit: null }), state)).toMatchObject({
+      result: { warning_channel: channel },
+    });
+    for (const command of [
+      limitCredential('one', { warning_channel: null }),
+      limitOrganisation({ warning_channel: null }),
+    ])
+      expect(decide(command, state)).toMatchObject({
+        events: [{ payload: { warning_channel: null } }],
+        result: { warning_channel: null },
+      });
+  });
+
+  test('is of an organizational unit that the administrator may use and that has not ended', () => {
+    const state = after(
+      started,
+      createOrgUnit('other'),
+      createOrgUnit('ended'),
+      endOrgUnit('ended'),
+      createToken('limited admin', { role: 'admin' }),
+      createToken('one'),
+    );
+    const by = (name: string, unit: string) =>
+      codeOf(
+        decide(
+          limitCredential('one', {
+            warning_channel: { ...channel, ou_id: idOf(unit) },
+            requested_by: idOf(name),
+          }),
+          state,
+        ),
+      );
+    expect(by('limited admin', 'main')).toEqual(['CredentialLimited']);
+    expect(by('limited admin', 'other')).toBe('org_unit_not_found');
+    expect(by('root', 'other')).toEqual(['CredentialLimited']);
+    expect(by('root', 'ended')).toBe('org_unit_not_found');
+    expect(by('root', 'never there')).toBe('org_unit_not_found');
   });
 });
 

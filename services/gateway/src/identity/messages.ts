@@ -57,6 +57,7 @@ export type IdentityCommand =
 export type RateLimit = NonNullable<CreateToken['payload']['rate_limit']>;
 export type Quotas = records.Quotas;
 export type QuotaName = records.QuotaName;
+export type WarningChannel = records.WarningChannel;
 export type OrganisationRateLimit = LimitOrganisation['payload']['organisation_rate_limit'];
 
 type EventOf<Declaration extends RecordDeclaration> = {

@@ -1,6 +1,14 @@
 // The state of an organisation: its organizational units, its members, and the credentials that may use them.
 import { nameBasedId } from '@lead-scoring/contracts';
-import type { OrganisationRateLimit, QuotaName, Quotas, RateLimit, Role, Scope } from './messages.js';
+import type {
+  OrganisationRateLimit,
+  QuotaName,
+  Quotas,
+  RateLimit,
+  Role,
+  Scope,
+  WarningChannel,
+} from './messages.js';
 
 export interface OrgUnit {
   id: string;
@@ -48,6 +56,8 @@ interface CredentialState {
   rate_limit: RateLimit | null;
   /** null and absent: none. */
   quotas?: Quotas | null;
+  /** Is told of quotas that are nearly used; null and absent: the organisation's. */
+  warning_channel?: WarningChannel | null;
   warned?: WarnedQuotas;
   created_by: string;
   created_at: string;
@@ -85,6 +95,8 @@ export interface Organisation {
   rate_limit?: OrganisationRateLimit | null;
   /** Of all credentials together; null and absent: none. */
   quotas?: Quotas | null;
+  /** Is told of quotas that are nearly used, also of those of credentials without a channel of their own; null and absent: none. */
+  warning_channel?: WarningChannel | null;
   warned?: WarnedQuotas;
 }
 

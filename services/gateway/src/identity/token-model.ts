@@ -107,6 +107,7 @@ export function tokenView(organisationId: string, token: Token, lastUsedAt: stri
     ou_ids: token.ou_ids,
     rate_limit: token.rate_limit,
     quotas: token.quotas ?? null,
+    warning_channel: token.warning_channel ?? null,
     expires_at: token.expires_at,
     last_used_at: lastUsedAt,
     created_at: token.created_at,

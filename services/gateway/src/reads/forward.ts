@@ -24,7 +24,8 @@ import {
   type InternalClaims,
 } from '@lead-scoring/service';
 import type { Request, Response } from 'express';
-import { headerOf, untilCounted, type GatewayRequest } from '../edge/request.js';
+import type { Caller } from '../credentials/authenticate.js';
+import { callerOf, headerOf, untilCounted, type GatewayRequest } from '../edge/request.js';
 import { problem } from '../problem.js';
 import { filterOf, seriesOfFilter } from './filtered-leads.js';
 import { jobList, JobListRefused } from './job-list.js';
@@ -55,6 +56,8 @@ export interface Forwarder {
 }
 
 export interface ForwarderOptions extends OwnersOptions {
+  /** The OU that a caller names. @throws ProblemError 404 when the caller may not use it */
+  namedUnit: (caller: Caller, ouId: string) => Promise<string>;
   /** Whether the OU of a public answer has ended. */
   unitHasEnded: (ouId: string) => Promise<boolean>;
   /** The longest time in which a caller takes nothing of an answer that waits for it. */
@@ -81,7 +84,11 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
           return responses[200].schema.parse(await answer.body.json());
         },
         lookUp: (routeName, request, req, ouId) =>
-          lookUp(routeName, request, owners.askAs(claimsOf(req, ouId))),
+          lookUp(routeName, request, {
+            ask: owners.askAs(claimsOf(req, ouId)),
+            askIn: async (named) =>
+              owners.askAs(claimsOf(req, await options.namedUnit(callerOf(req), named))),
+          }),
       },
       stop: () => owners.close(),
     });

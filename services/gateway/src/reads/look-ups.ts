@@ -2,10 +2,19 @@
 import { problem as problemBody, routeDeclarations, routes, type records } from '@lead-scoring/contracts';
 import { ProblemError } from '@lead-scoring/service';
 import type { z } from 'zod';
+import { problem } from '../problem.js';
 import type { Ask, OwnerAnswer } from './owners.js';
 
 const { planAccountMerge } = routeDeclarations;
-const { getConfiguration, mergeAccounts, restoreConfiguration } = routes;
+const {
+  changeLimits,
+  changeServiceAccount,
+  changeToken,
+  getConfiguration,
+  listChannels,
+  mergeAccounts,
+  restoreConfiguration,
+} = routes;
 
 /** The looked-up parts of a command, for its builder; a route without a look-up has none of them. */
 export interface LookedUp {
@@ -21,25 +30,56 @@ export interface LookUpRequest {
   body: unknown;
 }
 
-type LookUp = (request: LookUpRequest, ask: Ask) => Promise<LookedUp>;
+/** Asks owners in the caller's name. */
+export interface CallersQuestions {
+  /** In the OU of the request, if it has one. */
+  ask: Ask;
+  /** In an OU that the request names. @throws ProblemError 404 when the caller may not use it */
+  askIn: (ouId: string) => Promise<Ask>;
+}
+
+type LookUp = (request: LookUpRequest, questions: CallersQuestions) => Promise<LookedUp>;
+
+/** Refuses a warning channel that its OU does not have. A channel that is deleted later stays named, and its messages are cancelled. */
+const checkWarningChannel: LookUp = async ({ body }, { askIn }) => {
+  const { warning_channel } = body as { warning_channel?: records.WarningChannel | null };
+  if (!warning_channel) return {};
+  const ask = await askIn(warning_channel.ou_id.toLowerCase());
+  const channels = await read(
+    listChannels.responses[200].schema,
+    await ask('notification', listChannels.path),
+  );
+  if (channels.some(({ id }) => id === warning_channel.channel_id.toLowerCase())) return {};
+  throw problem(
+    'notification_channel_not_found',
+    'The organizational unit that warning_channel names has no notification channel with this id. GET /notification-channels lists those of a unit.',
+  );
+};
 
 const lookUps: Readonly<Record<string, LookUp>> = {
-  [mergeAccounts.name]: async ({ parameters, body }, ask) => {
+  [mergeAccounts.name]: async ({ parameters, body }, { ask }) => {
     const { target_id } = body as { target_id: string };
     const path = planAccountMerge.path.replace('{id}', String(parameters.id).toLowerCase());
     const answer = await ask('scoring', `${path}?target_id=${target_id.toLowerCase()}`);
     return { accountMerge: await read(planAccountMerge.responses[200].schema, answer) };
   },
-  [restoreConfiguration.name]: async ({ body }, ask) => {
+  [restoreConfiguration.name]: async ({ body }, { ask }) => {
     const { version } = body as { version: number };
     const answer = await ask('scoring', `${getConfiguration.path}?version=${String(version)}`);
     return { earlierConfiguration: await read(getConfiguration.responses[200].schema, answer) };
   },
+  [changeLimits.name]: checkWarningChannel,
+  [changeToken.name]: checkWarningChannel,
+  [changeServiceAccount.name]: checkWarningChannel,
 };
 
-/** @throws ProblemError the owner's refusal, or 503 or 504 */
-export async function lookUp(routeName: string, request: LookUpRequest, ask: Ask): Promise<LookedUp> {
-  return (await lookUps[routeName]?.(request, ask)) ?? {};
+/** @throws ProblemError the owner's refusal, a refusal of what the owner does not have, or 503 or 504 */
+export async function lookUp(
+  routeName: string,
+  request: LookUpRequest,
+  questions: CallersQuestions,
+): Promise<LookedUp> {
+  return (await lookUps[routeName]?.(request, questions)) ?? {};
 }
 
 async function read<Schema extends z.ZodType>(

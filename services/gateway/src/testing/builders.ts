@@ -173,6 +173,23 @@ export const limitOrganisation = (
   },
 });
 
+export const warnOfQuota = (
+  more: Fields<'WarnOfQuota'> = {},
+  id = JSON.stringify(more),
+): IdentityCommand => ({
+  type: 'WarnOfQuota',
+  id: idOf(`warn ${id}`),
+  payload: {
+    ...common,
+    credential_id: null,
+    quota: 'calls_per_day',
+    period: '2026-01-01T00:00:00.000Z',
+    limit: 100,
+    used: 80,
+    ...more,
+  },
+});
+
 export const addMember = (name: string, more: Fields<'AddMember'> = {}): IdentityCommand => ({
   type: 'AddMember',
   id: idOf(name),

@@ -6,11 +6,12 @@ import type {
   FiredPayload,
   LeadScoreType,
   NotificationPayload,
+  QuotaPayload,
 } from '@lead-scoring/contracts';
 import { oneLine } from './text.js';
 
 export interface Notice {
-  /** One line: the lead or account, the event and the score. */
+  /** One line: the lead or account, the event and the score; of a warning the quota and its use. */
   title: string;
   facts: { label: string; value: string }[];
   /** The top drivers, the most important first. */
@@ -32,6 +33,7 @@ export function noticeOf(payload: NotificationPayload): Notice {
       link: null,
     };
   }
+  if (payload.type === 'quota.nearly_used') return quotaNotice(payload);
   if (payload.type === 'account.milestone.fired') return accountNotice(payload);
   const { data } = payload;
   const { lead, trigger, score, previous_score } = data;
@@ -73,6 +75,38 @@ function accountNotice({ data }: AccountFiredPayload): Notice {
     link: null,
   };
 }
+
+function quotaNotice({ data }: QuotaPayload): Notice {
+  const { credential, quota, limit, used, period, resets_at } = data;
+  const { counted, span } = quotaWords[quota];
+  const share = `${String(Math.floor((used / limit) * 100))} %`;
+  const whose = credential
+    ? `${credentialWords[credential.kind]} ${quoted(credential.name)}`
+    : 'All credentials of the organisation together';
+  return {
+    title: `${whose}: ${share} of the ${counted} of the ${span} are used`,
+    facts: [
+      { label: 'Quota', value: `${points(limit)} ${counted} a ${span} (${quota})` },
+      { label: 'Used', value: `${points(used)}, with ${points(Math.max(0, limit - used))} left` },
+      {
+        label: span === 'day' ? 'Day (UTC)' : 'Month (UTC)',
+        value: period.slice(0, span === 'day' ? 10 : 7),
+      },
+      { label: 'Whole again', value: resets_at },
+    ],
+    reasons: ['When the quota is used up, requests are refused with 429. An admin can raise it.'],
+    link: null,
+  };
+}
+
+const credentialWords = { token: 'The token', service_account: 'The service account' } as const;
+
+const quotaWords = {
+  calls_per_day: { counted: 'API calls', span: 'day' },
+  calls_per_month: { counted: 'API calls', span: 'month' },
+  events_per_day: { counted: 'events', span: 'day' },
+  events_per_month: { counted: 'events', span: 'month' },
+} as const;
 
 const keyWords: Record<AccountFiredPayload['data']['account']['account_kind'], string> = {
   domain: 'Domain',

@@ -72,14 +72,14 @@ export function healthyChannel(ouId: string, channelId: string): ChannelHealth {
   };
 }
 
-/** The data of a firing's notification; null for a test. */
+/** The data of a firing's notification; null for a test and for a warning of a quota. */
 export function firedOf({
   payload,
 }: Pick<Notification, 'payload'>): (FiredPayload | AccountFiredPayload)['data'] | null {
-  return payload.type === 'channel.test' ? null : payload.data;
+  return payload.type === 'channel.test' || payload.type === 'quota.nearly_used' ? null : payload.data;
 }
 
-/** The id of the lead or account that a notification is about; undefined for a test. */
+/** The id of the lead or account that a notification is about; undefined where it is about none. */
 export function subjectIdOf(notification: Pick<Notification, 'payload'>): string | undefined {
   const fired = firedOf(notification);
   if (!fired) return undefined;

@@ -5,7 +5,7 @@ export interface WaitingNotification {
   readonly notification_id: string;
   readonly ou_id: string;
   readonly channel_id: string;
-  /** The lead or account that it is about; null for a test. */
+  /** The lead or account that it is about; null where it is about none. */
   readonly subject_id: string | null;
   /** Due time, in milliseconds since 1970. */
   readonly due: number;

@@ -3,6 +3,7 @@ import {
   nameBasedId,
   type AccountFiredPayload,
   type FiredPayload,
+  type QuotaPayload,
   type NotifiedAccount,
   type records,
 } from '@lead-scoring/contracts';
@@ -79,6 +80,24 @@ export const notifiedAccount = (name: string, change: Partial<NotifiedAccount> =
 });
 
 /** An account whose score rose above a threshold. */
+/** The warning that a quota of a token is nearly used. */
+export function quotaPayload(change: Partial<QuotaPayload['data']> = {}): QuotaPayload {
+  return {
+    type: 'quota.nearly_used',
+    timestamp: startTime,
+    data: {
+      credential: { kind: 'token', id: idOf('credential'), name: 'Website' },
+      quota: 'events_per_month',
+      period: '2026-02-01T00:00:00.000Z',
+      resets_at: '2026-03-01T00:00:00.000Z',
+      limit: 1_000_000,
+      used: 812_345,
+      unit_id: ouId,
+      ...change,
+    },
+  };
+}
+
 export function accountPayload(change: Partial<AccountFiredPayload['data']> = {}): AccountFiredPayload {
   return {
     type: 'account.milestone.fired',

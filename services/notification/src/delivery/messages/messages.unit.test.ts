@@ -9,6 +9,7 @@ import {
   levelPayload,
   notifiedAccount,
   ouId,
+  quotaPayload,
   startTime,
 } from '../../testing/delivery-builders.js';
 import { noticeOf } from '../notice.js';
@@ -199,6 +200,38 @@ describe('the title of a message', () => {
       emailMessage(up, mail).html,
     ]) {
       expect(text).toContain('Acme Corporation is up to 1,287 account points');
+      expect(text).not.toMatch(/undefined|null<|Why this score/);
+    }
+  });
+
+  test('of a warning names whose quota it is, how much is used and when it is whole again', () => {
+    const ofToken = noticeOf(quotaPayload());
+    expect(ofToken).toMatchObject({
+      title: 'The token “Website”: 81 % of the events of the month are used',
+      facts: [
+        { label: 'Quota', value: '1,000,000 events a month (events_per_month)' },
+        { label: 'Used', value: '812,345, with 187,655 left' },
+        { label: 'Month (UTC)', value: '2026-02' },
+        { label: 'Whole again', value: '2026-03-01T00:00:00.000Z' },
+      ],
+      link: null,
+    });
+    const ofAll = noticeOf(quotaPayload({ credential: null, quota: 'calls_per_day', limit: 10, used: 10 }));
+    expect(ofAll.title).toBe(
+      'All credentials of the organisation together: 100 % of the API calls of the day are used',
+    );
+    const account = { kind: 'service_account' as const, id: idOf('account'), name: '<!channel>\r\nBcc: x' };
+    const hostileNotice = noticeOf(quotaPayload({ credential: account }));
+    expect(hostileNotice.title).toMatch(/^The service account “<!channel> Bcc: x”: /);
+    expect(slackMessage(hostileNotice).text).toContain('&lt;!channel&gt;');
+    for (const text of [
+      JSON.stringify(slackMessage(ofToken)),
+      JSON.stringify(teamsMessage(ofToken)),
+      emailMessage(ofToken, mail).text,
+      emailMessage(ofToken, mail).html,
+    ]) {
+      expect(text).toContain('The token “Website”: 81 % of the events of the month are used');
+      expect(text).toContain('refused with 429');
       expect(text).not.toMatch(/undefined|null<|Why this score/);
     }
   });
