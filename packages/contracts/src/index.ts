@@ -80,5 +80,6 @@ export * from './rejections.js';
 export * from './routes/index.js';
 export * from './routes/route-problems.js';
 export * from './routes/route.js';
+export * from './settings/exit-codes.js';
 export * from './settings/server-access.js';
 export * from './settings/socket-faults.js';

@@ -21,10 +21,15 @@ export type EventLogErrorCode =
   | 'erasure_failed'
   | 'closed';
 
+/** Codes of errors that last until an operator changes a setting. */
+const settingsFaults: ReadonlySet<EventLogErrorCode> = new Set(['topic_mismatch', 'invalid_settings']);
+
 /** An error of the event log. `retriable`: the same call may succeed later, because its input is valid. */
 export class EventLogError extends Error {
   readonly code: EventLogErrorCode;
   readonly retriable: boolean;
+  /** Whether every start fails until an operator changes a setting: a process that starts then exits with 78. */
+  readonly isSettingsFault: boolean;
 
   constructor(
     code: EventLogErrorCode,
@@ -35,6 +40,7 @@ export class EventLogError extends Error {
     this.name = 'EventLogError';
     this.code = code;
     this.retriable = options.retriable ?? false;
+    this.isSettingsFault = settingsFaults.has(code);
   }
 }
 

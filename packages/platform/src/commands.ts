@@ -25,6 +25,9 @@ export async function runCommand(
   args: readonly string[],
   options: CommandOptions = {},
 ): Promise<string> {
+  if (options.guardian?.mayStart === false) {
+    throw new Error(`${command} is not started: everything is being ended`);
+  }
   return new Promise((resolve, reject) => {
     const child = spawn(command, [...args], {
       cwd: options.cwd,

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { identityOf } from './process-identity.js';
+import { signalGroup } from './signals.js';
 
 export interface Guardian {
   /** The guardian's own process. */
@@ -15,6 +16,14 @@ export interface Guardian {
   removeAfterwards(directory: string): void;
   /** Ends the guardian, which then touches nothing. */
   dismiss(): void;
+  /**
+   * Ends what is registered, as if this process had died: for a start that is given up while its programs are still coming up.
+   * From now on `mayStart` is false, and a process that is registered is killed at once.
+   * Resolves when all have ended and the folders are removed.
+   */
+  endAll(): Promise<void>;
+  /** False once `endAll` was called: nothing may be started any more. */
+  readonly mayStart: boolean;
 }
 
 /**
@@ -44,9 +53,18 @@ export function startGuardian(): Guardian {
       stdin.write(`${JSON.stringify(message)}\n`);
     }
   };
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let mayStart = true;
   return {
     pid: child.pid,
+    get mayStart() {
+      return mayStart;
+    },
     guard(pid, signal) {
+      if (!mayStart) {
+        signalGroup(pid, 'SIGKILL');
+        return;
+      }
       const identity = identityOf(pid);
       if (identity) {
         tell({ guard: identity, signal });
@@ -57,6 +75,13 @@ export function startGuardian(): Guardian {
     dismiss() {
       tell({ dismiss: true });
       stdin.end();
+    },
+    async endAll() {
+      mayStart = false;
+      // This wait, unlike the guardian's life, keeps the event loop alive.
+      child.ref();
+      stdin.end();
+      await ended;
     },
   };
 }

@@ -1,5 +1,5 @@
 // The three real servers, used with the clients that the system uses.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
@@ -59,6 +59,45 @@ async function read(kafka: Kafka, topic: string, count: number): Promise<KafkaMe
   );
   await consumer.disconnect();
   return messages;
+}
+
+testNative(
+  'a start that is given up while its servers come up rejects when all of them have ended',
+  async () => {
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'given-up-'));
+    const stop = new AbortController();
+    const start = startPlatform({
+      environment: unconfigured,
+      dataDirectory,
+      signal: stop.signal,
+      onProgress,
+      onAddresses: () => stop.abort(new Error('given up')),
+    });
+    await expect(start).rejects.toThrow('given up');
+    expect(commandLinesWith(dataDirectory)).toEqual([]);
+    // The folder is free for the next run.
+    const { owner, processes } = JSON.parse(readFileSync(join(dataDirectory, 'platform.json'), 'utf8')) as {
+      owner?: unknown;
+      processes: unknown[];
+    };
+    expect([owner, processes]).toEqual([undefined, []]);
+    rmSync(dataDirectory, { recursive: true, force: true });
+  },
+  FIRST_START_MS,
+);
+
+/** The command lines of running processes that contain a text. */
+function commandLinesWith(text: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      } catch {
+        return []; // It has ended meanwhile.
+      }
+    })
+    .filter((line) => line.includes(text));
 }
 
 describe('a temporary platform', () => {

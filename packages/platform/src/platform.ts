@@ -30,6 +30,8 @@ export interface PlatformOptions {
   environment?: NodeJS.ProcessEnv;
   /** Default: all three. */
   servers?: readonly ServerName[];
+  /** Gives the start up: what has been started is ended, and then the start rejects. Later it has no effect: call `stop`. */
+  signal?: AbortSignal;
   /** Called with each progress message, also when a server has died and is restarted. */
   onProgress?: (message: string) => void;
   /**
@@ -60,7 +62,7 @@ export interface RunningPlatform {
  * environment, a Docker engine, native processes. Resolves when all of them answer.
  *
  * @throws NoProviderError when none fits, naming the three ways out
- * @throws Error when a server fails to come up; nothing is left running then
+ * @throws Error when a server fails to come up or `signal` is aborted; nothing is left running then
  */
 export async function startPlatform(options: PlatformOptions = {}): Promise<RunningPlatform> {
   const { environment = process.env, servers = serverNames } = options;
@@ -130,6 +132,8 @@ async function findProviders(
   return providers;
 }
 
+const never = new AbortController().signal;
+
 /**
  * Starts the servers that Docker and native processes provide, in a data folder that `stop` closes.
  *
@@ -143,10 +147,12 @@ async function startServers(
     dataDirectory,
     guardedKafka,
     kafkaProxyPort,
+    signal = never,
     announce,
   }: PlatformOptions & { announce: (part: Partial<PlatformEndpoints>) => void },
   progress: Progress,
 ): Promise<{ started: readonly StartedServers[]; stop: () => Promise<void> }> {
+  signal.throwIfAborted();
   const directory = await openDataDirectory(dataDirectory, progress);
   const started: StartedServers[] = [];
   const stop = async (): Promise<void> => {
@@ -156,7 +162,16 @@ async function startServers(
       directory.close();
     }
   };
-  const settings = { brokers, guardedKafka, kafkaProxyPort, environment, directory, progress, announce };
+  const settings = {
+    brokers,
+    guardedKafka,
+    kafkaProxyPort,
+    environment,
+    directory,
+    progress,
+    signal,
+    announce,
+  };
   try {
     for (const [provider, start] of [
       ['docker', startDocker],
@@ -165,6 +180,7 @@ async function startServers(
       const served = servedBy(provider);
       if (served.length > 0) {
         started.push(await start({ servers: served, ...settings }));
+        signal.throwIfAborted();
       }
     }
   } catch (error) {

@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runCommand } from './commands.js';
 import { openDataDirectory } from './data-directory.js';
+import { startGuardian } from './guardian.js';
 import { freePort } from './ports.js';
 import { identityOf, isAlive } from './process-identity.js';
 import { startProcess, type ProcessExit, type ProcessRestart } from './processes.js';
@@ -245,6 +247,23 @@ describe('the guardian', () => {
     }
     process.kill(pid, 'SIGKILL');
   });
+});
+
+test('a guardian that ends all: nothing lives, is restarted, or is started afterwards', async () => {
+  const guardian = startGuardian();
+  const options = { name: 'sleeper', command: 'sleep', args: ['600'], logFile: join(folder, 'sleeper.log') };
+  const restarts: ProcessRestart[] = [];
+  const onRestart = (restart: ProcessRestart) => void restarts.push(restart);
+  const sleeper = await startProcess({ ...options, restart: true, guardian, onRestart });
+  const identity = identityOf(sleeper.pid ?? 0);
+  const command = runCommand('sleep', ['600'], { guardian });
+  const failed = expect(command).rejects.toThrow(/SIGKILL/);
+  await guardian.endAll();
+  expect(identity && isAlive(identity)).toBe(false);
+  await failed;
+  expect([sleeper.pid, restarts]).toEqual([undefined, []]);
+  await expect(startProcess({ ...options, guardian })).rejects.toThrow(/everything is being ended/);
+  await expect(runCommand('true', [], { guardian })).rejects.toThrow(/everything is being ended/);
 });
 
 describe('a kept data folder', () => {

@@ -211,6 +211,10 @@ class SupervisedProcess implements ProcessHandle {
     if (this.#stopping) {
       return;
     }
+    if (!mayStart(options)) {
+      this.#stopping = true;
+      throw new Error(`${options.name} is not started: everything is being ended`);
+    }
     const log = openLog(options.logFile);
     const startedAt = Date.now();
     // A process group of its own: Ctrl-C in the terminal reaches only this process, which then ends the child in order.
@@ -222,6 +226,9 @@ class SupervisedProcess implements ProcessHandle {
     });
     closeSync(log);
     this.#child = child;
+    if (child.pid !== undefined) {
+      options.guardian?.guard(child.pid, options.stopSignal ?? 'SIGTERM');
+    }
     const spawned = new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
@@ -235,7 +242,7 @@ class SupervisedProcess implements ProcessHandle {
         const exit = { name: options.name, code, signal, expected: this.#stopping };
         resolve();
         options.onExit?.(exit);
-        if (!this.#stopping && !this.#starting && options.restart === true) {
+        if (!this.#stopping && !this.#starting && options.restart === true && mayStart(options)) {
           void this.#restart(exit, Date.now() - startedAt);
         }
       });
@@ -247,7 +254,6 @@ class SupervisedProcess implements ProcessHandle {
       throw new Error(`${options.name}: could not start ${options.command}`, { cause: error });
     }
     if (child.pid !== undefined) {
-      options.guardian?.guard(child.pid, options.stopSignal ?? 'SIGTERM');
       options.onStart?.(child.pid);
     }
   }
@@ -305,6 +311,10 @@ class SupervisedProcess implements ProcessHandle {
       );
     }
   }
+}
+
+function mayStart({ guardian }: ProcessOptions): boolean {
+  return guardian?.mayStart !== false;
 }
 
 async function fetchOk(url: string): Promise<void> {

@@ -1,9 +1,6 @@
 // Configuration from environment variables, checked once at start-up and typed afterwards.
-import { serverAccessProblems, serverAccessSettings } from '@lead-scoring/contracts';
+import { configurationExitCode, serverAccessProblems, serverAccessSettings } from '@lead-scoring/contracts';
 import { z } from 'zod';
-
-/** sysexits.h EX_CONFIG: it tells a supervisor that a restart does not help. */
-export const configurationExitCode = 78;
 
 const list = (example: string) =>
   z

@@ -26,7 +26,6 @@ export {
 export {
   commonConfiguration,
   ConfigurationError,
-  configurationExitCode,
   loadConfiguration,
   parseConfiguration,
   setting,

@@ -1,5 +1,6 @@
 // Runs a process: starts its parts in order, announces the port, and stops within a deadline.
 import { rename, writeFile } from 'node:fs/promises';
+import { configurationExitCode } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import { startInOrder, type ComponentScope, type Started } from './component.js';
 import { processTelemetry } from './metrics.js';
@@ -32,7 +33,8 @@ export interface ProcessControl {
 }
 
 /**
- * Runs until SIGTERM or SIGINT, then stops the parts in reverse order and exits 0. Exits 1 when a part fails to start,
+ * Runs until SIGTERM or SIGINT, then stops the parts in reverse order and exits 0. Exits 78 when a part fails to start
+ * because of a setting (an error with `isSettingsFault` or `isAccessRefused`); exits 1 when one fails for another reason,
  * on `fatal` and on uncaught errors. Exits hard when stopping takes longer than the deadline or a second signal
  * arrives.
  */
@@ -66,6 +68,10 @@ export function runService(options: ServiceOptions, control: ProcessControl = pr
     logger.fatal({ err: error }, 'fatal error');
     end(1);
   };
+  const failedStart = (error: unknown): void => {
+    logger.fatal({ err: error }, 'the start failed');
+    end(isOfSettings(error) ? configurationExitCode : 1);
+  };
   const onSignal = (signal: string) => () => {
     if (ending) {
       logger.warn({ signal }, 'second signal: exiting at once');
@@ -91,7 +97,16 @@ export function runService(options: ServiceOptions, control: ProcessControl = pr
       if (options.readyFile !== undefined)
         await writeReadyFile(options.readyFile, { port: value.port, pid: control.pid });
     })
-    .catch(fatal);
+    .catch(failedStart);
+}
+
+/** Whether the start fails again, however long one waits, until an operator changes a setting. */
+function isOfSettings(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    (('isSettingsFault' in error && error.isSettingsFault === true) ||
+      ('isAccessRefused' in error && error.isAccessRefused === true))
+  );
 }
 
 /** Atomic: a process that waits for the file may read it as soon as it exists. */

@@ -71,6 +71,19 @@ describe('a service process', () => {
     expect([control.exits, log]).toEqual([[1], ['read model stopped']]);
   });
 
+  test.each(['isSettingsFault', 'isAccessRefused'])(
+    'exits 78 when a part does not start because of a setting (%s), so that a supervisor knows',
+    async (mark) => {
+      const error = Object.assign(new Error('PARTITIONS is 3: set PARTITIONS=6'), { [mark]: true });
+      const { control, lines } = start({ open: () => Promise.reject(error) });
+      await once(control, 'exited');
+      expect(control.exits).toEqual([78]);
+      expect(lines).toContainEqual(
+        expect.objectContaining({ level: 60, err: expect.objectContaining({ message: error.message }) }),
+      );
+    },
+  );
+
   test.each(['uncaughtException', 'unhandledRejection'])(
     'exits 1 on %s, after stopping what ran',
     async (event) => {

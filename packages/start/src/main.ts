@@ -2,20 +2,23 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@lead-scoring/client';
-import { startPlatform, type PlatformEndpoints, type RunningPlatform } from '@lead-scoring/platform';
+import { startPlatform, type PlatformEndpoints } from '@lead-scoring/platform';
+import { help, readOptions, type StartOptions } from './options.js';
 import { sampleEvents, sampleLevels, sampleRulesets } from './sample-data.js';
 import type { Servers } from './servers.js';
-import { serviceEnvironment, readSettings } from './settings.js';
+import { serviceEnvironment, readSettings, type StartSettings } from './settings.js';
+import { Shutdown } from './shutdown.js';
 import { StartFileWriter } from './start-file.js';
+import { supervisorLog } from './supervisor-log.js';
 import { startSystem, type RunningSystem } from './system.js';
-import { messageOf, say } from './terminal.js';
+import { CommandLineError, messageOf, say } from './terminal.js';
 
 const sampleEventCount = 4_000;
 
 /**
  * Runs until Ctrl-C, and then ends everything that it started.
  * @param root the checkout, its dependencies installed and its packages built
- * @param flags `--empty`: no sample data
+ * @param flags see `readOptions`
  * @param onRunning is called when all services are ready; its result is stopped before the services are
  */
 export async function main(
@@ -23,54 +26,55 @@ export async function main(
   flags: readonly string[],
   onRunning?: (system: RunningSystem) => { stop(): Promise<void> },
 ): Promise<void> {
-  const unknown = flags.find((flag) => flag !== '--empty');
-  if (unknown !== undefined) {
-    fail(`Unknown option ${unknown}. The only one is --empty: start without sample data.`);
-    return;
-  }
   const shutdown = new Shutdown();
-  shutdown.onSignals();
   try {
+    const options = readOptions(flags);
+    if (options.help) {
+      process.stdout.write(help);
+      return;
+    }
+    shutdown.onSignals();
     const settings = await readSettings(root, process.env);
-    const { directory, secrets, namespace, partitions, access } = settings;
-    const platform = await startServers(directory, shutdown);
-    const servers: Servers = { endpoints: platform.endpoints, namespace, partitions, access };
-    // Loaded while the servers start: it brings the clients of all three.
-    const checks = import('./servers.js');
-    if (platform.isForeign) await (await checks).checkAccess(servers);
-    say('Starting the services …');
-    const startFile = new StartFileWriter(join(directory, 'start.json'), settings, platform.endpoints);
-    const logDirectory = join(directory, 'logs');
-    const system = await startSystem({
-      root,
-      endpoints: platform.endpoints,
-      namespace,
-      secrets,
-      logDirectory,
-      organisation: { name: 'Example Organisation', unit: 'Main' },
-      gatewayPort: settings.gatewayPort,
-      instances: settings.instances,
-      environment: serviceEnvironment(process.env),
-      onChange: (changed) => void startFile.write(changed),
-      onProgress: say,
-    });
-    shutdown.add(() => system.stop());
-    await platform.up;
-    await system.ready(120_000);
-    const client = createClient({ baseUrl: system.gatewayUrl, token: secrets.bootstrapToken });
-    const replication = checks.then(({ describeReplication }) => describeReplication(servers));
-    replication.catch(() => undefined);
-    startFile.identify(await firstUnit(client));
-    if (!flags.includes('--empty')) await seed(client);
-    await startFile.write(system);
-    say(await replication);
-    greet(system.gatewayUrl, secrets.bootstrapToken, logDirectory);
-    const follower = onRunning?.(system);
-    if (follower) shutdown.add(() => follower.stop());
+    await run({ root, settings, options, shutdown, onRunning });
   } catch (error) {
+    // What is being ended fails: that is no news.
+    if (shutdown.signal.aborted) return;
     process.stderr.write(`\n${messageOf(error)}\n`);
-    await shutdown.run(1);
+    await shutdown.run(error instanceof CommandLineError ? 64 : 1);
   }
+}
+
+interface Run {
+  root: string;
+  settings: StartSettings;
+  options: StartOptions;
+  shutdown: Shutdown;
+  onRunning: ((system: RunningSystem) => { stop(): Promise<void> }) | undefined;
+}
+
+async function run({ root, settings, options, shutdown, onRunning }: Run): Promise<void> {
+  const { directory, secrets, namespace, partitions, access } = settings;
+  const logDirectory = join(directory, 'logs');
+  const report = supervisorLog(join(logDirectory, 'supervisor.log'), say);
+  const platform = await startServers(directory, shutdown, report);
+  const servers: Servers = { endpoints: platform.endpoints, namespace, partitions, access };
+  // Loaded while the servers start: it brings the clients of all three.
+  const checks = import('./servers.js');
+  if (platform.isForeign) await (await checks).checkAccess(servers);
+  const startFile = new StartFileWriter(join(directory, 'start.json'), settings, platform.endpoints);
+  const system = await startServices({ root, settings, logDirectory, platform, startFile, shutdown, report });
+  await Promise.race([platform.up, system.refused]);
+  await system.ready(120_000);
+  const client = createClient({ baseUrl: system.gatewayUrl, token: secrets.bootstrapToken });
+  const replication = checks.then(({ describeReplication }) => describeReplication(servers));
+  replication.catch(() => undefined);
+  startFile.identify(await firstUnit(client));
+  if (options.sampleData) await seed(client);
+  await startFile.write(system);
+  say(await replication);
+  greet(system.gatewayUrl, secrets.bootstrapToken, logDirectory);
+  const follower = onRunning?.(system);
+  if (follower) shutdown.add(() => follower.stop());
 }
 
 interface StartedPlatform {
@@ -85,15 +89,17 @@ interface StartedPlatform {
  * Starts the servers. Resolves as soon as their addresses are known, so that the services start meanwhile; with servers that
  * the environment names, when all of them answer.
  */
-async function startServers(dataDirectory: string, shutdown: Shutdown): Promise<StartedPlatform> {
-  let running: RunningPlatform | undefined;
-  // Before the services are added, which are to stop first. While servers still start, their guardian stops them.
-  shutdown.add(async () => running?.stop());
+async function startServers(
+  dataDirectory: string,
+  shutdown: Shutdown,
+  report: (message: string) => void,
+): Promise<StartedPlatform> {
   return new Promise((resolve, reject) => {
     const up = startPlatform({
       dataDirectory,
       environment: process.env,
-      onProgress: say,
+      signal: shutdown.signal,
+      onProgress: report,
       onAddresses: (endpoints, providers) => {
         const isForeign = Object.values(providers).includes('configured');
         const addressed = { endpoints, up, isForeign };
@@ -101,33 +107,41 @@ async function startServers(dataDirectory: string, shutdown: Shutdown): Promise<
         else resolve(addressed);
       },
     });
-    up.then((platform) => (running = platform), reject);
+    // Before the services are added, which are to stop first. A start that is given up ends what it has started itself.
+    shutdown.add(async () => (await up.catch(() => undefined))?.stop());
+    up.catch(reject);
   });
 }
 
-/** Runs the registered functions, the last first, and then ends this process. */
-class Shutdown {
-  readonly #ends: (() => Promise<void>)[] = [];
-  #isRunning = false;
+interface ServiceStart {
+  root: string;
+  settings: StartSettings;
+  logDirectory: string;
+  platform: StartedPlatform;
+  startFile: StartFileWriter;
+  shutdown: Shutdown;
+  report: (message: string) => void;
+}
 
-  add(end: () => Promise<void>): void {
-    this.#ends.push(end);
-  }
-
-  onSignals(): void {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void this.run(0));
-  }
-
-  async run(exitCode: number): Promise<void> {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    say('Stopping …');
-    for (const end of this.#ends.reverse())
-      await end().catch((error: unknown) => {
-        say(`While stopping: ${messageOf(error)}`);
-      });
-    process.exit(exitCode);
-  }
+async function startServices(start: ServiceStart): Promise<RunningSystem> {
+  const { root, settings, logDirectory, platform, startFile, shutdown, report } = start;
+  shutdown.signal.throwIfAborted();
+  report('Starting the services …');
+  const starting = startSystem({
+    root,
+    endpoints: platform.endpoints,
+    namespace: settings.namespace,
+    secrets: settings.secrets,
+    logDirectory,
+    organisation: { name: 'Example Organisation', unit: 'Main' },
+    gatewayPort: settings.gatewayPort,
+    instances: settings.instances,
+    environment: serviceEnvironment(process.env),
+    onChange: (changed) => void startFile.write(changed),
+    onProgress: report,
+  });
+  shutdown.add(async () => (await starting.catch(() => undefined))?.stop());
+  return starting;
 }
 
 type Client = ReturnType<typeof createClient>;
@@ -185,9 +199,4 @@ function greet(api: string, token: string, logs: string): void {
 
   Ctrl-C stops everything; the data stays for the next start.
 `);
-}
-
-function fail(message: string): void {
-  process.stderr.write(`${message}\n`);
-  process.exitCode = 64;
 }

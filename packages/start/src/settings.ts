@@ -1,17 +1,15 @@
 // Settings of `npm start`: the folder of its files, the gateway's port, access to the servers, and secrets.
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   readServerAccess,
-  secretFrom,
   serverAccessEnvironment,
   type ServerAccess,
   type ServiceName,
 } from '@lead-scoring/contracts';
 import { freePort, isPortFree } from '@lead-scoring/platform';
-import { writePrivate } from './private-file.js';
 import { processesPerService } from './processes-per-service.js';
+import { prepareRunDirectory } from './run-directory.js';
+import { secretsIn } from './secrets-file.js';
 import type { SystemSecrets } from './system.js';
 
 const defaultPort = 8080;
@@ -35,7 +33,8 @@ export interface StartSettings {
  */
 export async function readSettings(root: string, environment: NodeJS.ProcessEnv): Promise<StartSettings> {
   const directory = environment.LEAD_SCORING_RUN_DIRECTORY ?? join(root, '.run');
-  await mkdir(directory, { recursive: true });
+  refuseCopiesWithoutBrokers(environment);
+  await prepareRunDirectory(directory);
   return {
     directory,
     gatewayPort: await gatewayPort(environment.LEAD_SCORING_PORT),
@@ -43,8 +42,28 @@ export async function readSettings(root: string, environment: NodeJS.ProcessEnv)
     instances: processesPerService(environment),
     secrets: await secretsIn(join(directory, 'secrets.json')),
     namespace: environment.NAMESPACE ?? 'lead-scoring',
-    partitions: Number(environment.PARTITIONS ?? 6),
+    partitions: partitionsOf(environment.PARTITIONS),
   };
+}
+
+const mostPartitions = 1_000;
+
+function partitionsOf(wanted: string | undefined): number {
+  if (wanted === undefined || wanted === '') return 6;
+  const partitions = Number(wanted);
+  if (!Number.isInteger(partitions) || partitions < 1 || partitions > mostPartitions)
+    throw new Error(
+      `PARTITIONS is "${wanted}"; it must be a whole number from 1 to ${String(mostPartitions)}.`,
+    );
+  return partitions;
+}
+
+/** @throws Error when more copies are wanted than the one broker of `npm start` can hold */
+function refuseCopiesWithoutBrokers({ KAFKA_BROKERS, REPLICATION_FACTOR = '' }: NodeJS.ProcessEnv): void {
+  if ((KAFKA_BROKERS ?? '') !== '' || ['', '1'].includes(REPLICATION_FACTOR)) return;
+  throw new Error(
+    `REPLICATION_FACTOR is "${REPLICATION_FACTOR}", and \`npm start\` runs one broker: unset it, or name a cluster of your own in KAFKA_BROKERS.`,
+  );
 }
 
 /** LEAD_SCORING_PORT, which must be free; unset: 8080, or any free port when that is in use. */
@@ -96,19 +115,4 @@ function accessOf(environment: NodeJS.ProcessEnv): ServerAccess {
   if (problems.length > 0)
     throw new Error(problems.map(({ variable, message }) => `${variable} ${message}.`).join('\n'));
   return access;
-}
-
-async function secretsIn(file: string): Promise<SystemSecrets> {
-  const text = await readFile(file, 'utf8').catch(() => null);
-  const known = text === null ? {} : (JSON.parse(text) as Partial<SystemSecrets>);
-  const secrets = {
-    internalSecret: randomBytes(32).toString('base64url'),
-    tokenSecret: randomBytes(32).toString('base64url'),
-    sealingSecret: randomBytes(32).toString('base64url'),
-    bootstrapToken: secretFrom('lsp_', randomBytes(32)),
-    ...known,
-  };
-  // The file of an earlier version lacks the secrets that were added since.
-  if (Object.keys(known).length < Object.keys(secrets).length) await writePrivate(file, secrets);
-  return secrets;
 }

@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
+import { configurationExitCode, serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import {
   freePort,
   startGuardian,
@@ -12,6 +12,7 @@ import {
   type PlatformEndpoints,
   type ProcessHandle,
 } from '@lead-scoring/platform';
+import { Refusal, restartSentence } from './restarts.js';
 
 export interface SystemSecrets {
   /** Authenticates the gateway to the services; at least 32 characters. */
@@ -61,8 +62,14 @@ export interface RunningService {
 export interface RunningSystem {
   gatewayUrl: string;
   services: RunningService[];
-  /** Waits until every process answers /readyz with 200; throws with the reasons after the deadline. */
+  /**
+   * Waits until every process answers /readyz with 200.
+   * @throws ServiceRefusesToStart at once when a process has ended because of a setting
+   * @throws Error with the reasons after the deadline
+   */
   ready(timeoutMs: number): Promise<void>;
+  /** Rejects with ServiceRefusesToStart when a process ends because of a setting; never resolves. */
+  refused: Promise<never>;
   stop(): Promise<void>;
 }
 
@@ -72,10 +79,12 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
   const addresses = await ServiceAddresses.choose(options);
   const guardian = startGuardian();
   const services: RunningService[] = [];
+  const refusal = new Refusal();
   const system: RunningSystem = {
     gatewayUrl: addresses.urlOf('gateway'),
     services,
-    ready: (timeoutMs) => untilReady(services, timeoutMs),
+    refused: refusal.happened,
+    ready: (timeoutMs) => Promise.race([untilReady(services, timeoutMs, refusal), refusal.happened]),
     stop: async () => {
       // The gateway first, so that no producer gets a 202 from a system that is stopping.
       for (const name of serviceNames)
@@ -85,7 +94,13 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
       guardian.dismiss();
     },
   };
-  const start = { options, addresses, guardian, onStart: () => options.onChange?.(system) };
+  const start: ServiceStart = {
+    options,
+    addresses,
+    guardian,
+    onStart: () => options.onChange?.(system),
+    refusal,
+  };
   try {
     for (const instance of instancesOf(options)) services.push(await startService(start, instance));
   } catch (error) {
@@ -142,11 +157,12 @@ interface ServiceStart {
   guardian: Guardian;
   /** Called after each start of a process, the first included. */
   onStart: () => void;
+  refusal: Refusal;
 }
 
 /** Starts one process of a service; it is restarted whenever it ends by itself. */
 async function startService(
-  { options, addresses, guardian, onStart }: ServiceStart,
+  { options, addresses, guardian, onStart, refusal }: ServiceStart,
   { name, instance }: ServiceInstance,
 ): Promise<RunningService> {
   const processName = (options.instances?.[name] ?? 1) === 1 ? name : `${name}-${String(instance)}`;
@@ -170,13 +186,13 @@ async function startService(
     guardian,
     env: () => environmentOf(options, name, addresses, instance),
     onStart,
-    onRestart: ({ exit, crashLooping, lastLogLines }) =>
-      options.onProgress?.(
-        `${processName} ended (${exit.signal ?? `code ${String(exit.code)}`}) and is started again` +
-          (crashLooping
-            ? `, not for the first time. The last lines of ${logFile}:\n${lastLogLines.join('\n')}`
-            : ''),
-      ),
+    onRestart: (restart) => {
+      const { exit, attempt, lastLogLines } = restart;
+      const refuses = exit.code === configurationExitCode;
+      if (refuses) refusal.report(processName, lastLogLines, logFile);
+      // All services refuse a setting that all of them have: one sentence says so, that of `refused`.
+      if (!refuses || attempt > 1) options.onProgress?.(restartSentence(restart, logFile));
+    },
   });
   return { name, instance, processName, url: addresses.urlOf(name, instance), logFile, process: handle };
 }
@@ -239,10 +255,15 @@ function environmentOf(
  * Asks one process after the other, because a process that is asked for its readiness asks its database: so the processes that
  * start are asked by one request at a time, and not by six.
  */
-async function untilReady(services: readonly RunningService[], timeoutMs: number): Promise<void> {
+async function untilReady(
+  services: readonly RunningService[],
+  timeoutMs: number,
+  refusal: Refusal,
+): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (const service of services)
     while ((await obstacleOf(service)) !== null) {
+      if (refusal.hasHappened) return;
       if (Date.now() > deadline) return reportNotReady(services, timeoutMs);
       await delay(50);
     }

@@ -163,6 +163,9 @@ describe('npm start', () => {
       return typeof pid === 'number' && pid !== killed ? pid : undefined;
     });
     expect(lives(again)).toBe(true);
+    expect(await readFile(join(folder, 'logs/supervisor.log'), 'utf8')).toMatch(
+      /^\d{4}-\d\d-\d\dT\S+Z scoring ended \(SIGKILL\) and is started again in 250 ms$/m,
+    );
     await eventually(
       'leads are read again',
       async () => (await get(first, '/leads?limit=1')).status === 200,
@@ -178,6 +181,20 @@ describe('npm start', () => {
     await eventually('all have ended', () => !pids.some(lives), 5_000);
     running = undefined;
   }, 60_000);
+
+  test('a start with another number of partitions than that of the data ends at once, with one sentence that says what to set', async () => {
+    const refused = start({ PARTITIONS: '5' });
+    expect(await refused.exited).toBe(1);
+    const [sentence, ...others] = refused
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('PARTITIONS'));
+    expect(sentence).toMatch(
+      /^\S+ cannot start: topic \S+ has 6 partitions and PARTITIONS is 5: set PARTITIONS=6\./,
+    );
+    expect(others).toEqual([]);
+    expect(refused.output()).not.toMatch(/^\s+at /m);
+  }, 100_000);
 
   test('the next start has the same token and data, adds no samples again, and has the configured number of processes', async () => {
     const { file } = await started({ SCORING_PROCESSES: '2' });

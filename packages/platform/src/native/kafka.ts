@@ -89,7 +89,7 @@ async function furtherListeners(
 }
 
 async function startCluster(
-  { directory }: NativeContext,
+  { directory, guardian }: NativeContext,
   { guarded, proxied }: KafkaCluster,
   brokers: readonly NativeBroker[],
 ): Promise<NativeKafka> {
@@ -99,6 +99,7 @@ async function startCluster(
   await waitUntil(() => verifyKafka(brokers.map(({ address }) => address)), {
     description: 'Kafka did not become ready',
     timeoutMs: 120_000,
+    abortReason: () => (guardian.mayStart ? undefined : 'everything is being ended'),
   });
   return {
     brokers: started.map(({ broker, handle }) => broker.controlOf(handle)),

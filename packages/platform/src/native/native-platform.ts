@@ -19,6 +19,8 @@ export interface NativeOptions {
   environment: NodeJS.ProcessEnv;
   directory: DataDirectory;
   progress: Progress;
+  /** Gives the start up. */
+  signal: AbortSignal;
   /** Called with the address of each server once it is known, before the server answers. */
   announce: (part: Partial<PlatformEndpoints>) => void;
 }
@@ -26,7 +28,7 @@ export interface NativeOptions {
 /**
  * Installs missing programs and starts the requested servers, all at the same time.
  *
- * @throws Error of the first server that failed; none is left running then
+ * @throws Error of the first server that failed, or the reason of the abortion; none is left running then
  */
 export async function startNative(options: NativeOptions): Promise<StartedServers> {
   const { servers, environment, directory, progress, announce } = options;
@@ -53,7 +55,14 @@ export async function startNative(options: NativeOptions): Promise<StartedServer
     await supervisor.stopAll();
     guardian.dismiss();
   };
+  // Ends also what installs, builds or is not ready yet, which no handle stops.
+  const ended = whenAborted(options.signal, () => guardian.endAll());
   const results = await Promise.allSettled(servers.map((server) => started.start(server)));
+  await ended();
+  if (options.signal.aborted) {
+    await supervisor.stopAll();
+    throw options.signal.reason;
+  }
   const failure = results.find((result) => result.status === 'rejected');
   if (failure) {
     await stop();
@@ -66,6 +75,23 @@ export async function startNative(options: NativeOptions): Promise<StartedServer
     stop,
     ...(guarded && { guarded }),
     ...(behindProxy !== undefined && { behindProxy }),
+  };
+}
+
+/**
+ * Calls `end` when the signal is aborted.
+ *
+ * @returns a function to call when it need not be called any more, and which waits until `end` has ended
+ */
+function whenAborted(signal: AbortSignal, end: () => Promise<void>): () => Promise<void> {
+  let ended = Promise.resolve();
+  const listener = (): void => {
+    ended = end();
+  };
+  signal.addEventListener('abort', listener, { once: true });
+  return () => {
+    signal.removeEventListener('abort', listener);
+    return ended;
   };
 }
 
