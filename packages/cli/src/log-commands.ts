@@ -1,5 +1,5 @@
 // `lead-scoring tail` and `dead-letters`: operations on the log itself.
-import { serviceNames, topics, type ServiceName } from '@lead-scoring/contracts';
+import { reasonOf, serviceNames, topics, type ServiceName } from '@lead-scoring/contracts';
 import {
   awaitOutcomes,
   createEventLog,
@@ -42,6 +42,12 @@ export async function withEventLog<Result>(
   try {
     return await use(log);
   } catch (error) {
+    if (isOfConnection(error))
+      throw new CommandFailed(
+        `No Kafka broker can be connected to at ${kafkaBrokers.join(', ')} (${reasonOf(error)}).\nIs it running? \`lead-scoring doctor\` shows the state of the servers.`,
+        exitCodes.unavailable,
+        { cause: error },
+      );
     if (!isOfMissingTopic(error)) throw error;
     throw new CommandFailed(
       `Kafka has no topics of the namespace "${settings.namespace}". Is NAMESPACE right, and has the system ever run?`,
@@ -51,6 +57,14 @@ export async function withEventLog<Result>(
   } finally {
     await log.close();
   }
+}
+
+/** Whether kafkajs has failed to connect, or was asked before it was connected; its errors do not name the address. */
+function isOfConnection(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    (/^Broker not connected$/.test(error.message) || /^KafkaJSConnection/.test(error.name))
+  );
 }
 
 function isOfMissingTopic(error: unknown): boolean {

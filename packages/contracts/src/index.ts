@@ -81,5 +81,6 @@ export * from './routes/index.js';
 export * from './routes/route-problems.js';
 export * from './routes/route.js';
 export * from './settings/exit-codes.js';
+export * from './settings/reason.js';
 export * from './settings/server-access.js';
 export * from './settings/socket-faults.js';

@@ -56,7 +56,7 @@ export async function listLag(log: EventLog, service: ServiceName): Promise<Part
     }
     return lags;
   } catch (error) {
-    throw unavailable(`the lag of ${service} cannot be read`, error, log.config.access);
+    throw unavailable(`the lag of ${service} cannot be read`, error, log.config);
   } finally {
     admin.disconnect().catch(() => undefined);
   }
@@ -82,7 +82,7 @@ export async function createAcls(log: EventLog, bindings: readonly AclBinding[])
       })),
     });
   } catch (error) {
-    throw unavailable('the ACLs cannot be created', error, log.config.access);
+    throw unavailable('the ACLs cannot be created', error, log.config);
   } finally {
     admin.disconnect().catch(() => undefined);
   }
@@ -118,7 +118,7 @@ export async function listReplication(log: EventLog): Promise<Replication> {
     await admin.connect();
     return await readReplication(admin, log.config);
   } catch (error) {
-    throw unavailable('the replication of the topics cannot be read', error, log.config.access);
+    throw unavailable('the replication of the topics cannot be read', error, log.config);
   } finally {
     admin.disconnect().catch(() => undefined);
   }
@@ -141,7 +141,7 @@ export async function endOffsets(
       })),
     );
   } catch (error) {
-    throw unavailable(`the end of ${topic} cannot be read`, error, log.config.access);
+    throw unavailable(`the end of ${topic} cannot be read`, error, log.config);
   } finally {
     connection.close();
   }

@@ -60,7 +60,10 @@ export function createRegistryClient(options: {
     async ask(method, path, body) {
       const content = body === undefined ? undefined : JSON.stringify(body);
       const answer = await send(method, path, content).catch((error: unknown) => {
-        throw new EventLogUnavailable(registryProblem(error, options.access), error);
+        throw new EventLogUnavailable(
+          `${registryProblem(error, options.access)} (SCHEMA_REGISTRY_URL is at ${new URL(url).host})`,
+          error,
+        );
       });
       if (answer.status === 401 || answer.status === 403) throw accessRefused(answer.status, options.access);
       if (answer.status >= 500)

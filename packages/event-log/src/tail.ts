@@ -102,7 +102,7 @@ class TopicTail {
       await connection.open([inside.wire(this.topic)]);
       await this.#read(connection, partition);
     } catch (error) {
-      this.#failure ??= unavailable(`${this.topic} cannot be read`, error, config.access);
+      this.#failure ??= unavailable(`${this.topic} cannot be read`, error, config);
     } finally {
       connection.close();
       this.#following -= 1;

@@ -51,7 +51,7 @@ export async function ensureTopics(kafka: Kafka, config: EventLogConfig, logger:
     });
   } catch (error) {
     if (error instanceof EventLogError) throw error;
-    throw unavailable('the topics could not be created or checked', error, config.access);
+    throw unavailable('the topics could not be created or checked', error, config);
   } finally {
     admin.disconnect().catch(() => undefined);
   }

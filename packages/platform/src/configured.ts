@@ -1,5 +1,5 @@
 // The first provider: running servers that the environment names. They are used as they are; nothing is started.
-import { serverVariables, type PlatformEndpoints, type ServerName } from './endpoints.js';
+import { serverTitles, serverVariables, type PlatformEndpoints, type ServerName } from './endpoints.js';
 import { verifyListening } from './readiness.js';
 import { waitUntil } from './waiting.js';
 
@@ -69,21 +69,37 @@ export async function verifyConfigured(
 ): Promise<void> {
   const { kafkaBrokers, schemaRegistryUrl, mongodbUri } = endpoints;
   const checks: Promise<unknown>[] = [];
-  const check = (variable: string, attempt: () => Promise<unknown>): void => {
-    const description = `the server named by ${variable} does not answer`;
-    checks.push(waitUntil(attempt, { description, timeoutMs: patienceMs, pollMs: 500 }));
+  const check = (server: ServerName, addresses: readonly string[]): void => {
+    const description = `${serverTitles[server]} was expected at ${addresses.join(', ')}, which ${serverVariables[server]} names, and does not answer`;
+    checks.push(
+      waitUntil(() => anyListening(addresses), { description, timeoutMs: patienceMs, pollMs: 500 }),
+    );
   };
   if (kafkaBrokers) {
-    check(serverVariables.kafka, () => Promise.any(kafkaBrokers.map((broker) => verifyListening(broker))));
+    check('kafka', kafkaBrokers);
   }
   if (schemaRegistryUrl !== undefined) {
-    check(serverVariables.schemaRegistry, () => verifyListening(addressOfHttp(schemaRegistryUrl)));
+    check('schemaRegistry', [addressOfHttp(schemaRegistryUrl)]);
   }
   const databases = addressesOfMongodb(mongodbUri ?? '');
   if (databases.length > 0) {
-    check(serverVariables.mongodb, () => Promise.any(databases.map((one) => verifyListening(one))));
+    check('mongodb', databases);
   }
   await Promise.all(checks);
+}
+
+/** @throws Error with the reason of each address, when nothing listens at any of them */
+async function anyListening(addresses: readonly string[]): Promise<void> {
+  try {
+    await Promise.any(addresses.map((address) => verifyListening(address)));
+  } catch (error) {
+    // Promise.any says only "All promises were rejected".
+    const reasons = (error as { errors: NodeJS.ErrnoException[] }).errors.map(
+      // A name with several addresses gives an error without a message.
+      ({ message, code = 'no answer' }) => (message === '' ? code : message),
+    );
+    throw new Error([...new Set(reasons)].join('; '), { cause: error });
+  }
 }
 
 function addressOfHttp(address: string): string {

@@ -337,10 +337,13 @@ describe('three brokers', () => {
 });
 
 test('a configured server that does not answer is named by its variable', async () => {
-  await expect(verifyConfigured({ kafkaBrokers: ['127.0.0.1:9'] }, 100)).rejects.toThrow(
-    /KAFKA_BROKERS does not answer/,
+  await expect(verifyConfigured({ kafkaBrokers: ['127.0.0.1:9', '127.0.0.1:7'] }, 100)).rejects.toThrow(
+    /^Kafka was expected at 127\.0\.0\.1:9, 127\.0\.0\.1:7, which KAFKA_BROKERS names, and does not answer.*ECONNREFUSED 127\.0\.0\.1:9; connect ECONNREFUSED 127\.0\.0\.1:7$/,
   );
   await expect(verifyConfigured({ schemaRegistryUrl: 'http://127.0.0.1:9' }, 100)).rejects.toThrow(
-    /SCHEMA_REGISTRY_URL does not answer/,
+    /schema registry was expected at 127\.0\.0\.1:9, which SCHEMA_REGISTRY_URL names/,
+  );
+  await expect(verifyConfigured({ mongodbUri: 'mongodb://me:hunter2@127.0.0.1:9/' }, 100)).rejects.toThrow(
+    /^MongoDB was expected at 127\.0\.0\.1:9, which MONGODB_URI names, and does not answer: [^@]*$/,
   );
 });

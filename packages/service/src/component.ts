@@ -1,4 +1,5 @@
 // The parts of a process: started in order, stopped in reverse order, and stopped when a later part fails to start.
+import { reasonOf } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import { pause } from './pause.js';
 
@@ -77,7 +78,8 @@ async function startWithPatience<Value>(
     } catch (error) {
       const waits = component.waitsForServer === true && isRetriable(error) && !isAccessRefused(error);
       if (!waits || signal.aborted || performance.now() > giveUpAt) throw error;
-      if (!isReported) logger.warn({ component: component.name, err: error }, 'waiting for a server');
+      if (!isReported)
+        logger.warn({ component: component.name, reason: reasonOf(error) }, 'waiting for a server');
       await pause(retryMs, signal);
     }
   }

@@ -1,5 +1,6 @@
 // Liveness and readiness: does the process answer, and can it do its work now?
 import { setTimeout as delay } from 'node:timers/promises';
+import { reasonOf } from '@lead-scoring/contracts';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 
@@ -45,18 +46,25 @@ export function serviceHealthChecks(
 
 const checkTimeoutMs = 2_000;
 
-/** Runs all checks at once, each within 2 s. */
+/**
+ * Runs all checks at once, each within 2 s.
+ * @param reported the reasons that the log has, by check: a reason is logged once, in one line, until it changes
+ */
 export async function readinessOf(
   checks: Readonly<Record<string, HealthCheck>>,
-  logger: Pick<Logger, 'warn'>,
+  logger: Pick<Logger, 'info' | 'warn'>,
+  reported = new Map<string, string>(),
 ): Promise<Readiness> {
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]): Promise<[string, Readiness['checks'][string]]> => {
       try {
         await withDeadline(check());
+        if (reported.delete(name)) logger.info({ check: name }, 'ready again');
         return [name, { ok: true }];
       } catch (error) {
-        logger.warn({ check: name, err: error }, 'not ready');
+        const reason = reasonOf(error);
+        if (reported.get(name) !== reason) logger.warn({ check: name, reason }, 'not ready');
+        reported.set(name, reason);
         // Messages of other errors may name hosts and users, so they are not shown.
         return [
           name,
@@ -99,10 +107,11 @@ export const livenessHandler: RequestHandler = (_req, res) => {
 /** `GET /readyz`: 200, or 503 with the checks that failed. */
 export function readinessHandler(
   checks: Readonly<Record<string, HealthCheck>>,
-  logger: Pick<Logger, 'warn'>,
+  logger: Pick<Logger, 'info' | 'warn'>,
 ): RequestHandler {
+  const reported = new Map<string, string>();
   return async (_req, res) => {
-    const readiness = await readinessOf(checks, logger);
+    const readiness = await readinessOf(checks, logger, reported);
     res
       .status(readiness.status === 'ready' ? 200 : 503)
       .set('Cache-Control', 'no-store')

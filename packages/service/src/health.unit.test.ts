@@ -47,3 +47,27 @@ test('a partition that stands still until an operator does something says what i
     checks: { partitions: { ok: false, detail: 'x.ingest.events 1 ends at 4' } },
   });
 });
+
+test('a check that fails is logged in one line, again only with another reason, and once when it is over', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino(
+    {},
+    { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  );
+  const reported = new Map<string, string>();
+  let failure: string | null = 'connect ECONNREFUSED';
+  const checks = {
+    database: () => (failure === null ? Promise.resolve() : Promise.reject(new Error(failure))),
+  };
+  for (const next of ['connect ECONNREFUSED', 'no\nroom', null, null]) {
+    failure = next;
+    await readinessOf(checks, log, reported);
+    await readinessOf(checks, log, reported);
+  }
+  expect(lines.map(({ msg, check, reason }) => [msg, check, reason])).toEqual([
+    ['not ready', 'database', 'connect ECONNREFUSED'],
+    ['not ready', 'database', 'no room'],
+    ['ready again', 'database', undefined],
+  ]);
+  expect(JSON.stringify(lines)).not.toContain('stack');
+});

@@ -12,6 +12,7 @@ import {
   type PlatformEndpoints,
   type ProcessHandle,
 } from '@lead-scoring/platform';
+import { obstacleAt } from './readiness.js';
 import { Refusal, restartSentence } from './restarts.js';
 
 export interface SystemSecrets {
@@ -262,32 +263,21 @@ async function untilReady(
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (const service of services)
-    while ((await obstacleOf(service)) !== null) {
+    while ((await obstacleAt(service.url)) !== null) {
       if (refusal.hasHappened) return;
       if (Date.now() > deadline) return reportNotReady(services, timeoutMs);
       await delay(50);
     }
 }
 
-/** Null when the process is ready. */
-async function obstacleOf({ url }: RunningService): Promise<string | null> {
-  try {
-    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) });
-    const answer = await response.text();
-    return response.ok ? null : answer;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
-/** @throws Error with the reason of each process that is not ready */
+/** @throws Error with the reason of each process that is not ready, a line each */
 async function reportNotReady(services: readonly RunningService[], timeoutMs: number): Promise<void> {
   const asked = await Promise.all(
-    services.map(async (service) => ({ service, obstacle: await obstacleOf(service) })),
+    services.map(async (service) => ({ service, obstacle: await obstacleAt(service.url) })),
   );
-  const reasons = asked.flatMap(({ service: { name, logFile }, obstacle }) =>
-    obstacle === null ? [] : [`${name} (${obstacle}; log: ${logFile})`],
+  const reasons = asked.flatMap(({ service: { processName, logFile }, obstacle }) =>
+    obstacle === null ? [] : [`${processName}: ${obstacle}; its log is ${logFile}`],
   );
   if (reasons.length > 0)
-    throw new Error(`Not ready after ${String(timeoutMs / 1_000)} s: ${reasons.join('; ')}`);
+    throw new Error(`Not ready after ${String(timeoutMs / 1_000)} s:\n  ${reasons.join('\n  ')}`);
 }

@@ -44,7 +44,7 @@ export async function takeTurn(log: EventLog, admin: Admin, patienceMs: number):
   try {
     for (const giveUpAt = Date.now() + joinPatienceMs; !membership.joined();) {
       if (failures.length > 0 || Date.now() > giveUpAt)
-        throw unavailable(`group ${groupId} cannot be joined`, failures[0], log.config.access);
+        throw unavailable(`group ${groupId} cannot be joined`, failures[0], log.config);
       await pause(lookEveryMs);
     }
     // Of two that start at the same moment, none goes on.
@@ -75,7 +75,7 @@ export async function erasureState(log: EventLog): Promise<'none' | 'running' | 
     if (!(await topicExists(admin, lockTopic(namespace)))) return 'none';
     return (await membersOf(admin, erasingGroup(namespace))) > 0 ? 'running' : 'unfinished';
   } catch (error) {
-    throw unavailable('whether records are being erased is not known', error, log.config.access);
+    throw unavailable('whether records are being erased is not known', error, log.config);
   } finally {
     admin.disconnect().catch(() => undefined);
   }

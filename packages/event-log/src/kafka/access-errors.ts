@@ -1,6 +1,6 @@
 // Explains why Kafka or the schema registry refuses this process, and names the setting to change.
-import type { ServerAccess } from '@lead-scoring/contracts';
-import { asError, EventLogUnavailable } from '../errors.js';
+import { reasonOf, type ServerAccess } from '@lead-scoring/contracts';
+import { EventLogUnavailable } from '../errors.js';
 
 interface Fault {
   /** The code of Node.js' error or of the protocol's. */
@@ -83,16 +83,26 @@ export function isAccessRefused(error: unknown): boolean {
   );
 }
 
-/** An EventLogUnavailable whose message names the setting to change, when it is known. */
+/** An EventLogUnavailable whose message names the setting to change, when it is known, or the addresses without an answer. */
 export function unavailable(
   message: string,
   error: unknown,
-  access: ServerAccess | undefined,
+  { access, brokers }: { access?: ServerAccess | undefined; brokers: readonly string[] },
 ): EventLogUnavailable {
-  const problem = kafkaProblem(error, access ?? {});
+  const problem = kafkaProblem(error, access ?? {}) ?? absenceProblem(error, brokers);
   return new EventLogUnavailable(problem === undefined ? message : `${message}: ${problem}`, error, {
     isAccessRefused: isAccessRefused(error),
   });
+}
+
+const noConnection =
+  /Broker not connected|Connection (error|timeout)|Failed to connect|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/;
+
+/** Names the addresses at which a broker was expected, when none could be connected to. */
+function absenceProblem(error: unknown, brokers: readonly string[]): string | undefined {
+  const fault = faultsOf(error).find(({ code, message }) => noConnection.test(`${code} ${message}`));
+  if (!fault) return undefined;
+  return `no Kafka broker can be connected to at ${brokers.join(', ')}, which KAFKA_BROKERS names (${reasonOf(new Error(fault.message))})`;
 }
 
 /** A broker closes a connection without an error when the client uses the wrong protocol. */
@@ -133,5 +143,5 @@ export function registryProblem(error: unknown, access: ServerAccess): string {
   if (tls !== undefined) return `the schema registry: ${tls}`;
   if (notTls.test(text))
     return 'the schema registry does not speak TLS there: SCHEMA_REGISTRY_URL should start with http://';
-  return `the schema registry does not answer: ${asError(error).message}`;
+  return `the schema registry does not answer: ${reasonOf(error)}`;
 }

@@ -122,7 +122,10 @@ test.each<[string, unknown, boolean]>([
   ['a broker that closes the connection', wrapped('Closed connection'), false],
   ['a missing right', wrapped('Not authorized', { type: 'TOPIC_AUTHORIZATION_FAILED' }), false],
 ])('%s: refused credentials are told from an absent server', (_title, error, isAccessRefused) => {
-  expect(unavailable('no log', error, named)).toMatchObject({ retriable: true, isAccessRefused });
+  expect(unavailable('no log', error, { access: named, brokers: ['kafka:9092'] })).toMatchObject({
+    retriable: true,
+    isAccessRefused,
+  });
 });
 
 test.each<[string, unknown, ServerAccess, RegExp]>([
@@ -134,4 +137,18 @@ test.each<[string, unknown, ServerAccess, RegExp]>([
   ['away', new Error('connect ECONNREFUSED'), {}, /does not answer: connect ECONNREFUSED/],
 ])('the schema registry: %s', (_title, error, access, message) => {
   expect(registryProblem(error, access)).toMatch(message);
+});
+
+test.each([
+  new Error('Broker not connected'),
+  Object.assign(new Error('Connection error: connect ECONNREFUSED 10.0.0.1:9092'), {
+    name: 'KafkaJSConnectionError',
+  }),
+])('an error without an address names those of the brokers: %s', (error) => {
+  const { message } = unavailable('the lag cannot be read', error, {
+    brokers: ['kafka-1:9092', 'kafka-2:9092'],
+  });
+  expect(message).toBe(
+    `the lag cannot be read: no Kafka broker can be connected to at kafka-1:9092, kafka-2:9092, which KAFKA_BROKERS names (${error.message})`,
+  );
 });

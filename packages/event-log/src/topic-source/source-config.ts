@@ -22,9 +22,9 @@ export interface TopicSourceConfig extends SourceAccess {
 export function sourceUnavailable(
   message: string,
   error: unknown,
-  { access, settingPrefix }: SourceAccess,
+  { access, brokers, settingPrefix }: SourceAccess & { brokers: readonly string[] },
 ): EventLogUnavailable {
-  const found = unavailable(message, error, access);
+  const found = unavailable(message, error, { access, brokers });
   return new EventLogUnavailable(withPrefix(found.message, settingPrefix), error, {
     isAccessRefused: found.isAccessRefused,
   });

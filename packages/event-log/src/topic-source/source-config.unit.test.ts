@@ -19,6 +19,7 @@ test('a refusal by the cluster of a source names its setting, and no secret', ()
   const refusal = new Error('SASL PLAIN authentication failed: no');
   const error = sourceUnavailable('the topic orders cannot be read', refusal, {
     clientId: 'source',
+    brokers: ['kafka:9092'],
     access,
     settingPrefix: 'SOURCE_',
   });

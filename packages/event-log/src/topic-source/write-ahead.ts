@@ -59,7 +59,7 @@ class ReaderLimit implements WriteAhead {
         if (this.#unread.events >= this.options.maximum) await pause(lookEveryMs, signal);
       } catch (error) {
         const { reader, logger } = this.options;
-        const failure = unavailable(`how far ${reader} has read is not known`, error, this.log.config.access);
+        const failure = unavailable(`how far ${reader} has read is not known`, error, this.log.config);
         logger.warn({ err: failure }, 'nothing more is taken from the source until it is known');
         await this.stop();
         await pause(retryMs, signal);
