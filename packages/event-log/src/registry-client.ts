@@ -60,10 +60,7 @@ export function createRegistryClient(options: {
     async ask(method, path, body) {
       const content = body === undefined ? undefined : JSON.stringify(body);
       const answer = await send(method, path, content).catch((error: unknown) => {
-        throw new EventLogUnavailable(
-          `${registryProblem(error, options.access)} (SCHEMA_REGISTRY_URL is at ${new URL(url).host})`,
-          error,
-        );
+        throw noAnswer(error, url, options.access);
       });
       if (answer.status === 401 || answer.status === 403) throw accessRefused(answer.status, options.access);
       if (answer.status >= 500)
@@ -88,6 +85,12 @@ export function createRegistryClient(options: {
       );
     },
   };
+}
+
+/** Names the address without what may be before it in the URL, a user and a password. */
+function noAnswer(error: unknown, url: string, access: ServerAccess): EventLogUnavailable {
+  const problem = registryProblem(error, access);
+  return new EventLogUnavailable(`${problem} (SCHEMA_REGISTRY_URL is at ${new URL(url).host})`, error);
 }
 
 function accessRefused(status: number, access: ServerAccess): EventLogUnavailable {
