@@ -87,6 +87,11 @@ export interface Broker {
   }): Promise<{
     responses: { topic: string; partitions: PartitionOffset[] }[];
   }>;
+  /** The members of consumer groups; none for a group that does not exist. */
+  describeGroups(request: { groupIds: string[] }): Promise<{
+    groups: { members: { memberId: string; clientId: string }[] }[];
+  }>;
+  leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
   offsetCommit(request: {
     groupId: string;
     groupGenerationId: number;

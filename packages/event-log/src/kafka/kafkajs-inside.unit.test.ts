@@ -55,6 +55,8 @@ test('a broker has the requests that are sent, and a request queue has the polli
       'endTxn',
       'offsetFetch',
       'offsetCommit',
+      'describeGroups',
+      'leaveGroup',
     ]),
   );
   expect(methodsOf(inside('network/requestQueue'))).toContain('scheduleCheckPendingRequests');

@@ -7,6 +7,8 @@ import type { Logger } from 'pino';
 import { createAssigner } from './assigner.js';
 import { asError, EventLogUnavailable } from '../errors.js';
 import { internals, type EventLog } from '../event-log.js';
+import { memberClientId, removeDeadMembers } from './dead-members.js';
+import { createKafka, createKafkaConnection, type ClusterConfig } from './kafka-connection.js';
 import { isSilence } from './kafka-errors.js';
 import type { Touch } from '../liveness.js';
 import { createMembershipLease } from '../session-lease.js';
@@ -35,7 +37,7 @@ export interface InputOffset<Topic extends string = TopicName> {
 
 /** The cluster and the topics that a group reads, which all have the same number of partitions. */
 export interface GroupCluster<Topic extends string> {
-  kafka: Kafka;
+  config: ClusterConfig;
   logger: Logger;
   partitions: number;
   /** The topic as named on the wire. */
@@ -50,11 +52,16 @@ export interface MembershipOptions<Topic extends string = TopicName> {
   onFatal(error: Error): void;
 }
 
-/** The group removes a killed member after this time; a member that leaves, at once. */
+/**
+ * The group removes a killed member after this time; at once a member that leaves, and one whose service is started again on the same
+ * machine.
+ */
 const sessionTimeoutMs = 10_000;
 const heartbeatIntervalMs = 1_000;
 /** Milliseconds that a stop waits for leaving the group. */
 const leaveTimeoutMs = 3_000;
+/** Milliseconds that joining waits for the removal of members of dead processes, which the session timeout removes otherwise. */
+const removalTimeoutMs = 3_000;
 /** Margin before the end of the group session: covers the delivery of a write and the drift of clocks. */
 const leaseMarginMs = 2_000;
 /** The requests that extend the group session, counted from the moment of sending. */
@@ -62,8 +69,8 @@ const heartbeats = new Set(['Heartbeat', 'SyncGroup']);
 
 /** Joins a group of the log. Resolves before the first assignment: `joined` returns true after it. */
 export function joinGroup(log: EventLog, options: MembershipOptions): Promise<Membership> {
-  const { kafka, logger, wire } = log[internals];
-  return joinGroupOf({ kafka, logger, partitions: log.config.partitions, wire }, options);
+  const { logger, wire } = log[internals];
+  return joinGroupOf({ config: log.config, logger, partitions: log.config.partitions, wire }, options);
 }
 
 /** The same for a group of any cluster. */
@@ -78,6 +85,7 @@ export async function joinGroupOf<Topic extends string>(
 
 class GroupMember<Topic extends string> implements Membership<Topic> {
   readonly #topics: readonly string[];
+  readonly #kafka: Kafka;
   readonly #consumer: Consumer;
   readonly #lease = createMembershipLease(sessionTimeoutMs - leaseMarginMs);
   #owned: number[] = [];
@@ -96,7 +104,9 @@ class GroupMember<Topic extends string> implements Membership<Topic> {
     private readonly options: MembershipOptions<Topic>,
   ) {
     this.#topics = options.topics.map((topic) => cluster.wire(topic));
-    this.#consumer = cluster.kafka.consumer({
+    const { config, logger } = cluster;
+    this.#kafka = createKafka({ ...config, clientId: memberClientId(config.clientId) }, logger);
+    this.#consumer = this.#kafka.consumer({
       groupId: options.groupId,
       partitionAssigners: [createAssigner(cluster.partitions, () => this.#owned)],
       allowAutoTopicCreation: false,
@@ -118,6 +128,7 @@ class GroupMember<Topic extends string> implements Membership<Topic> {
   async join(): Promise<void> {
     try {
       await this.#consumer.connect();
+      await this.#removeDeadMembers();
       await this.#consumer.subscribe({ topics: [...this.#topics], fromBeginning: true });
     } catch (error) {
       throw new EventLogUnavailable(`group ${this.options.groupId} cannot be joined`, error);
@@ -128,6 +139,35 @@ class GroupMember<Topic extends string> implements Membership<Topic> {
       .catch((error: unknown) => {
         this.options.onFatal(asError(error));
       });
+  }
+
+  async #removeDeadMembers(): Promise<void> {
+    const { config, logger } = this.cluster;
+    const { groupId } = this.options;
+    const connection = createKafkaConnection(this.#kafka);
+    const remove = async () => {
+      await connection.open(this.#topics);
+      return removeDeadMembers(connection, { groupId, clientId: config.clientId });
+    };
+    try {
+      const removed = await within(
+        remove(),
+        removalTimeoutMs,
+        () => new Error(`took longer than ${removalTimeoutMs} ms`),
+      );
+      if (removed.length > 0)
+        logger.info(
+          { group: groupId, members: removed },
+          'members of dead processes were removed from the group',
+        );
+    } catch (error) {
+      logger.debug(
+        { err: error, group: groupId },
+        'the group was not searched for members of dead processes',
+      );
+    } finally {
+      connection.close();
+    }
   }
 
   joined(): boolean {

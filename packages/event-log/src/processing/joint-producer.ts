@@ -3,7 +3,6 @@
 // A transactional id is used by one producer only. When the outcome of a transaction is unknown, the producer is
 // discarded, every session that uses it ends, and the next owner of each partition fences its id before it reads:
 // docs/decisions/0027-one-transaction-for-a-process.md
-import { randomUUID } from 'node:crypto';
 import { asError, EventLogError } from '../errors.js';
 import { internals, type EventLog } from '../event-log.js';
 import {
@@ -12,6 +11,7 @@ import {
   type TransactionalProducer,
   type TransactionContents,
 } from '../kafka/transactional-producer.js';
+import { newTransactionalId } from './transactional-id.js';
 
 /** Maximum time that a partition's decision waits for the other partitions of the round. */
 const patienceMs = 500;
@@ -186,7 +186,7 @@ export class JointProducers {
   async #make(): Promise<JointProducer> {
     const { log, groupId, topics, timeoutMs } = this.options;
     for (const former of this.#formerIds) await this.fence(former);
-    const id = `${groupId}.${randomUUID()}`;
+    const id = newTransactionalId(groupId);
     const connection = log[internals].connect();
     try {
       await connection.open(topics);

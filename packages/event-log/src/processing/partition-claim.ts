@@ -7,8 +7,9 @@ import { ownerHeader, OwnerReader, takenHeader, withdrawnHeader } from '../owner
 import { ReopenSession } from '../session.js';
 import type { JointProducer, JointProducers } from './joint-producer.js';
 import type { PartitionContext } from './partition-context.js';
+import { isOfDeadOwner } from './transactional-id.js';
 
-/** Time that the previous owner has to finish its current batch and release the partition. */
+/** Time that a previous owner has to finish its current batch and release the partition, unless it is known to be dead. */
 const releaseMs = 2_000;
 /** Offsets read before the claim; each further search reads a window larger by the factor `growth`. */
 const firstWindow = 100n;
@@ -53,7 +54,7 @@ async function takeOver(context: PartitionContext, claim: Claim): Promise<bigint
       connection,
       owners,
       { forMs: releaseMs },
-      () => others().length === 0 || hasRival(),
+      () => others().every(isOfDeadOwner) || hasRival(),
     );
     if (hasRival()) break;
     const gone = others();

@@ -135,6 +135,8 @@ export function fakeCluster({ brokers = 1 }: { brokers?: number } = {}): FakeClu
         }),
       fetch: () => Promise.reject(new Error('not in this fake')),
       offsetFetch: () => Promise.reject(new Error('not in this fake')),
+      describeGroups: () => Promise.reject(new Error('not in this fake')),
+      leaveGroup: () => Promise.reject(new Error('not in this fake')),
       offsetCommit: () => Promise.reject(new Error('not in this fake')),
     };
   }

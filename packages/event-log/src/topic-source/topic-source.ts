@@ -1,7 +1,6 @@
 // Reads a topic that is not of this system, on any cluster, at least once: the processes of a consumer group share its partitions, and
 // an offset is committed once everything before it is taken. A record may be taken again after a crash or a rebalance; who takes records
 // tells repeats by partition, offset and timestamp.
-import type { Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { Component } from '../component.js';
 import { asError, isRetriable, PositionBeyondEnd } from '../errors.js';
@@ -76,7 +75,6 @@ export function createTopicSource(
 }
 
 class TopicSource {
-  readonly #kafka: Kafka;
   readonly #connection: KafkaConnection;
   readonly #feed: PartitionFeed;
   readonly #offsets: CommittedOffsets;
@@ -92,8 +90,7 @@ class TopicSource {
     private readonly options: TopicSourceOptions,
   ) {
     const { logger } = options;
-    this.#kafka = createKafka(config, logger);
-    this.#connection = createKafkaConnection(this.#kafka);
+    this.#connection = createKafkaConnection(createKafka(config, logger));
     this.#offsets = new CommittedOffsets(this.#connection, config);
     this.#feed = new PartitionFeed(this.#connection, {
       maxBytesPerSource: options.maxBytesPerPartition,
@@ -156,7 +153,7 @@ class TopicSource {
     const { topic, groupId } = this.config;
     const { logger } = this.options;
     this.#membership = await joinGroupOf(
-      { kafka: this.#kafka, logger, partitions: this.#partitionCount, wire: (name: string) => name },
+      { config: this.config, logger, partitions: this.#partitionCount, wire: (name: string) => name },
       {
         groupId,
         topics: [topic],
