@@ -143,8 +143,8 @@ const beyondQuotas: readonly string[] = [
 
 /** Takes the call from the quotas of the caller. */
 function takeCall({ name }: RouteDeclaration, { quotas }: RouterDependencies): RequestHandler {
-  return async (req: GatewayRequest, _res, next) => {
-    if (!beyondQuotas.includes(name)) await quotas.take(callerOf(req), 'calls', 1);
+  return async (req: GatewayRequest, res, next) => {
+    if (!beyondQuotas.includes(name)) await quotas.take(callerOf(req), 'calls', 1, res);
     next();
   };
 }

@@ -161,7 +161,12 @@ describe('limits that are changed', () => {
       rateLimitOf((await rig.call('GET', '/leads', { token, gateway })).headers).organisation?.q;
     const configured = { per_minute: 10_000_000, burst: 10_000_000 };
     const limits = await rig.call('GET', '/settings/limits');
-    expect(limits.body).toEqual({ rate_limit: null, effective_rate_limit: configured, quotas: null });
+    expect(limits.body).toEqual({
+      rate_limit: null,
+      effective_rate_limit: configured,
+      quotas: null,
+      warning_channel: null,
+    });
     const rate_limit = { per_minute: 900, burst: 1_900 };
     const changed = await rig.call('PATCH', '/settings/limits', { body: { rate_limit } });
     expect(changed).toMatchObject({ status: 200, body: { rate_limit, effective_rate_limit: rate_limit } });

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { problem } from '../common.js';
 import { notificationPayload } from '../vocabulary/webhook.js';
+import { rateLimitHeaders, responseHeaders } from './response-headers.js';
 import { problemTypes, type ProblemCode } from '../rejections.js';
 import { routes } from '../routes/index.js';
 import { problemCodesOfRoute, problemsOf } from '../routes/route-problems.js';
@@ -100,43 +101,6 @@ const description = `Send what leads do as events; read their scores and the rea
 - **Rate limit**: a bucket of 200 requests that refills at 100 a minute, per credential; and one of ten times that which all credentials of an organisation share. \`X-RateLimit-Limit\` is what the full bucket holds; \`RateLimit-Policy\` tells both buckets and how fast they refill. Retry 429 and 5xx with exponential backoff, and heed \`Retry-After\`.
 - **Bodies** may be gzip (\`Content-Encoding: gzip\`) and hold up to ${String(intakeLimits.bytes / 1_000_000)} MB when unpacked.`;
 
-const headers: Record<string, JsonSchema> = {
-  'X-Request-Id': {
-    description: "The request's id: the one that was sent, or a new one. Quote it to the operator.",
-    required: true,
-    schema: { type: 'string', minLength: 1, maxLength: 128 },
-  },
-  'X-RateLimit-Limit': {
-    description:
-      'Requests that the full bucket holds: of the buckets that the call counts in (credential and organisation, or client address), the one that holds fewest now.',
-    schema: { type: 'integer', minimum: 1 },
-  },
-  'X-RateLimit-Remaining': {
-    description: 'Requests that this bucket still holds; at most X-RateLimit-Limit.',
-    schema: { type: 'integer', minimum: 0 },
-  },
-  'X-RateLimit-Reset': {
-    description: 'Epoch seconds at which this bucket is full again.',
-    schema: { type: 'integer', minimum: 0 },
-  },
-  'RateLimit-Policy': {
-    description:
-      'All buckets that the call counts in (draft-ietf-httpapi-ratelimit-headers): `q` requests in the full bucket, which an empty one has again after `w` seconds, so that q / w a second are refilled.',
-    schema: { type: 'string', example: '"credential";q=200;w=120, "organisation";q=2000;w=120' },
-  },
-  RateLimit: {
-    description: 'Of each of these buckets: `r` requests that it still holds, `t` seconds until it is full.',
-    schema: { type: 'string', example: '"credential";r=199;t=1, "organisation";r=1999;t=1' },
-  },
-  ETag: {
-    description: 'The version of the resource, for `If-Match` of a later change.',
-    required: true,
-    schema: { type: 'string', example: '"12"' },
-  },
-  'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 0 } },
-  'WWW-Authenticate': { description: 'How to authenticate.', required: true, schema: { type: 'string' } },
-};
-
 const parameters: Record<string, OpenApiParameter> = {
   OrgUnit: {
     name: 'X-OU-Id',
@@ -212,7 +176,7 @@ export function openApiDocument(options: DocumentOptions): OpenApiDocument {
       schemas: collector.components,
       responses: Object.fromEntries([...problems].sort(([a], [b]) => (a < b ? -1 : 1))),
       parameters,
-      headers,
+      headers: responseHeaders,
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -371,14 +335,6 @@ function bodyOf(
     ),
   };
 }
-
-const rateLimitHeaders = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit-Policy',
-  'RateLimit',
-];
 
 function responseOf(
   { entityTag, kind }: RouteDeclaration,

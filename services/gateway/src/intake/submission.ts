@@ -82,7 +82,7 @@ export function submit(
     },
     partitionOf,
   );
-  const written = quotas.take(caller, 'events', events.length).then(() => writer.write(chunks));
+  const written = quotas.take(caller, 'events', events.length, req.res).then(() => writer.write(chunks));
   return { accepted: events.length, rejected, written };
 }
 

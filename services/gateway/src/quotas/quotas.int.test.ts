@@ -103,6 +103,15 @@ describe('a quota of a credential', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(40);
     expect(statuses.filter((status) => status === 429)).toHaveLength(60);
     const refused = replies.find(({ status }) => status === 429);
+    const left = replies.flatMap(({ status, headers }) =>
+      status === 200
+        ? [/"credential_calls_per_day";r=(\d+);t=\d+/.exec(headers.get('ratelimit') ?? '')?.[1]]
+        : [],
+    );
+    expect(Math.min(...left.map(Number))).toBe(0);
+    expect(Math.max(...left.map(Number))).toBeLessThan(40);
+    expect(refused?.headers.get('ratelimit')).toMatch(/"credential_calls_per_day";r=0;t=\d+$/);
+    expect(refused?.headers.get('ratelimit-policy')).toMatch(/, "credential_calls_per_day";q=40;w=86400$/);
     expect(refused?.body).toMatchObject({
       code: 'quota_used_up',
       detail: expect.stringMatching(/40 API calls a day \(UTC\).*until .*T00:00:00\.000Z.*calls_per_day/),

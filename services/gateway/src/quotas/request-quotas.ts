@@ -1,5 +1,6 @@
 // Takes the calls and events of requests from the quotas of their credential and organisation.
 import type { ProblemError } from '@lead-scoring/service';
+import type { Response } from 'express';
 import type { Caller } from '../credentials/authenticate.js';
 import type { QuotaName, Quotas } from '../identity/messages.js';
 import { problem } from '../problem.js';
@@ -12,6 +13,7 @@ import {
   type QuotaLimits,
   type QuotaResource,
 } from './quota-model.js';
+import { showQuotas, type QuotaLeft } from './quota-headers.js';
 import type { QuotaOutcome, SharedQuotas } from './shared-quotas.js';
 
 /** A quota of which 80 % are used. */
@@ -29,9 +31,10 @@ export interface QuotaWarning {
 export interface RequestQuotas {
   /**
    * Takes calls or events from all quotas of the caller, or from none.
+   * @param res gets the headers that say what is left; absent: no header does
    * @throws ProblemError 429 `quota_used_up`
    */
-  take(caller: Caller, resource: QuotaResource, n: number): Promise<void>;
+  take(caller: Caller, resource: QuotaResource, n: number, res?: Response): Promise<void>;
 }
 
 export interface RequestQuotasDependencies {
@@ -54,7 +57,7 @@ export function createRequestQuotas({
   warn,
 }: RequestQuotasDependencies): RequestQuotas {
   return {
-    take: async (caller, resource, n) => {
+    take: async (caller, resource, n, res) => {
       if (n === 0) return;
       const { quotas } = await organisationLimits.limitsOf(caller.organisationId);
       const taken: { quota: Owned; outcome: QuotaOutcome }[] = [];
@@ -62,11 +65,17 @@ export function createRequestQuotas({
       for (const quota of quotasOf(caller, quotas, resource)) {
         const outcome = await shared.take(quota, n);
         if (!outcome.granted) {
+          if (res) showQuotas(res, leftOf(quota, outcome));
           for (const one of taken) shared.giveBack(one.quota, n, one.outcome);
           throw usedUp(quota, n, outcome);
         }
         taken.push({ quota, outcome });
       }
+      if (res)
+        showQuotas(
+          res,
+          taken.flatMap(({ quota, outcome }) => leftOf(quota, outcome)),
+        );
       for (const { quota, outcome } of taken)
         for (const warning of warningsOf(caller.organisationId, quota, outcome)) warn(warning);
     },
@@ -89,6 +98,27 @@ function quotasOf(
 }
 
 const periods = ['month', 'day'] as const;
+
+/** What is left of the quotas of an owner; nothing while the database does not say. */
+function leftOf({ credentialId, resource, limits }: Owned, outcome: QuotaOutcome): QuotaLeft[] {
+  if (!outcome.isStored) return [];
+  const bounds = quotaPeriodsOf(outcome.at);
+  return periods.flatMap((period) => {
+    const limit = limits[period];
+    if (limit === null) return [];
+    const { from, to } = bounds[period];
+    return [
+      {
+        owner: credentialId === null ? 'organisation' : 'credential',
+        quota: quotaNameOf(resource, period),
+        limit,
+        left: Math.max(0, limit - (period === 'day' ? outcome.dayUsed : outcome.monthUsed)),
+        periodSeconds: (to - from) / 1_000,
+        resetsInSeconds: Math.ceil((to - outcome.at) / 1_000),
+      },
+    ];
+  });
+}
 
 function warningsOf(
   organisationId: string,

@@ -22,6 +22,8 @@ export interface QuotaOutcome {
   /** What all instances have taken by then, on the day and in the month. */
   dayUsed: number;
   monthUsed: number;
+  /** Whether the database has answered; else nothing is known of what others have taken. */
+  isStored: boolean;
   /** The moment of the request, which names the day and the month. */
   at: number;
 }
@@ -134,7 +136,7 @@ class TakenOfDay {
     return isStored;
   }
 
-  async #update(wanted: number): Promise<Omit<QuotaOutcome, 'at'> & { isStored: boolean }> {
+  async #update(wanted: number): Promise<Omit<QuotaOutcome, 'at'>> {
     const { readModel, gate, logger } = this.options;
     const before = this.#taken;
     const request = {
