@@ -15,6 +15,8 @@ export interface AuditFlags {
   kind?: string;
   q?: string;
   limit?: string;
+  /** All entries as CSV. */
+  csv?: boolean;
 }
 
 const filters = ['from', 'to', 'actor', 'kind', 'q', 'limit'] as const;
@@ -28,8 +30,20 @@ export async function listChanges(
   const query = Object.fromEntries(
     filters.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
   );
-  const { data } = await clientOf(settings, promptRetries).call('listAudit', { query });
+  const client = clientOf(settings, promptRetries);
+  if (flags.csv === true) {
+    const text = new TextDecoder();
+    for await (const part of await client.open('listAudit', { query, accept: 'text/csv' }))
+      output.write(text.decode(part, { stream: true }));
+    return exitCodes.done;
+  }
+  const { data, next_cursor } = await client.call('listAudit', { query });
   output.write(flags.json === true ? `${JSON.stringify(data, null, 2)}\n` : `${tableOf(data)}\n`);
+  if (data.length === 0) output.note('No change was found.\n');
+  else if (next_cursor !== undefined)
+    output.note(
+      `The newest ${data.length}; there are older ones: ask with --to or --limit, or for all with --csv.\n`,
+    );
   return exitCodes.done;
 }
 

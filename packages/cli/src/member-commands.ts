@@ -50,12 +50,15 @@ export function declareMembers(program: Command, { command, output }: CommandCon
 export function declareAudit(program: Command, { command, output }: CommandContext): void {
   program
     .command('audit')
-    .description('Who changed what, from where, and what it was before and after: the newest changes.')
+    .description(
+      'Who changed what, from where, and what it was before and after: the newest changes; needs an admin.',
+    )
     .option('--from <time>', 'only changes from this time or day on')
     .option('--to <time>', 'only changes before it')
     .option('--actor <id>', 'only those of a credential, or of a member by all their tokens')
     .option('--kind <kind>', 'only of a kind of thing, such as rule, channel or member')
     .option('--q <text>', 'only of things with this in their name or id')
     .option('--limit <number>', '1 to 100; default 25')
+    .option('--csv', 'all of them as CSV, also more than a hundred')
     .action(command((flags, settings) => listChanges(flags, settings, output)));
 }

@@ -1433,6 +1433,92 @@ describe('members', () => {
   });
 });
 
+describe('usage', () => {
+  const counts = { calls: 1, events: 2_000, repeats: 0, notifications: 3 };
+  const ada = { kind: 'token', id: leadId, name: 'Ada’s laptop' };
+  const [first, second] = ['2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z'];
+  const usage = {
+    granularity: 'day',
+    from: first,
+    to: second,
+    totals: counts,
+    periods: [
+      { starts_at: first, ...counts },
+      { starts_at: second, calls: 0, events: 0, repeats: 0, notifications: 0 },
+    ],
+    calls: [{ starts_at: first, credential: ada, group: 'Leads', calls: 1 }],
+    events: [{ starts_at: first, credential: ada, ou_id: ouId, events: 2_000, repeats: 0 }],
+    notifications: [],
+  };
+
+  test('is a row for each credential, with the id that --actor takes', async () => {
+    answer = () => ({ body: usage });
+    const { written, noted, exitCode } = await command(['usage']);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(written).toMatch(new RegExp(`^Ada’s laptop +1 +2,000 +0 +token +${leadId}$`, 'm'));
+    expect(noted).toContain('1 call, 2,000 events, 0 repeats, 3 notifications delivered');
+  });
+
+  test('by day has a row for each day in which something was counted', async () => {
+    answer = () => ({ body: usage });
+    const { written } = await command(['usage', '--by', 'day']);
+    expect(written.split('\n').slice(1)).toEqual([expect.stringMatching(/^2026-03-01 +1 +2,000 +0 +3$/), '']);
+    expect((await command(['usage', '--by', 'week'])).exitCode).toBe(exitCodes.usage);
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('audit', () => {
+  test('says that nothing was found, or that there is more', async () => {
+    answer = () => ({ body: { data: [], limit: 25 } });
+    expect((await command(['audit', '--q', 'nothing'])).noted).toBe('No change was found.\n');
+    const entry = {
+      id: 'gateway-0002-00000000000010-0000',
+      at: '2026-03-01T09:30:00.000Z',
+      service: 'gateway',
+      ou_id: null,
+      kind: 'member',
+      action: 'changed',
+      subject: { id: leadId, name: 'Ada' },
+      actor: null,
+      address: null,
+      before: { role: 'editor' },
+      after: { role: 'admin' },
+    };
+    answer = () => ({ body: { data: [entry], limit: 1, next_cursor: 'abc' } });
+    const { written, noted } = await command(['audit', '--limit', '1']);
+    expect(written).toContain('role: editor → admin');
+    expect(noted).toMatch(/^The newest 1; there are older ones/);
+  });
+
+  test('--csv writes what the service answers, with the same filters', async () => {
+    answer = () => ({ body: 'at,kind\n2026-03-01,rule\n', headers: { 'content-type': 'text/csv' } });
+    expect((await command(['audit', '--csv', '--kind', 'rule'])).written).toBe('at,kind\n2026-03-01,rule\n');
+    expect(seen).toMatchObject([{ url: '/audit?kind=rule', headers: { accept: 'text/csv' } }]);
+  });
+
+  test('a refusal of one field is said once', async () => {
+    const message = 'must be one of rule, member';
+    answer = () => ({
+      status: 400,
+      body: {
+        type: 'x',
+        title: 'x',
+        status: 400,
+        code: 'invalid_request',
+        detail: `query.kind ${message}.`,
+        request_id: 'r1',
+        errors: [{ path: 'query.kind', message }],
+      },
+    });
+    const { noted, exitCode } = await command(['audit', '--kind', 'x']);
+    expect({ noted, exitCode }).toEqual({
+      noted: 'query.kind must be one of rule, member. (invalid_request, request r1)\n',
+      exitCode: exitCodes.data,
+    });
+  });
+});
+
 describe('a failure has a message and an exit code of its own', () => {
   test.each<[number, string, number]>([
     [401, 'credential_invalid', exitCodes.permission],

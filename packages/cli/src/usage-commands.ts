@@ -12,6 +12,6 @@ export function declareUsage(program: Command, { command, output }: CommandConte
     )
     .option('--from <time>', 'a day or moment in UTC')
     .option('--to <time>', 'a day or moment in UTC; default now')
-    .option('--by <period>', 'day or hour (default day): what --json lists, and how long the time may be')
+    .option('--by <period>', 'day or hour: the sums of each, in place of those of each credential')
     .action(command((flags, settings) => usage(flags, settings, output)));
 }

@@ -219,12 +219,12 @@ function isProblem(body: unknown): body is Problem {
   );
 }
 
-/** The problem's detail, and the field errors. */
+/** The problem's detail, and the field errors unless the detail is the only one of them. */
 function sentenceOf(problem: Problem): string {
-  const places = (problem.errors ?? [])
-    .slice(0, 5)
-    .map(({ path, message }) => `${path || 'the body'} ${message}`);
-  const more = (problem.errors?.length ?? 0) - places.length;
+  const all = (problem.errors ?? []).map(({ path, message }) => `${path || 'the body'} ${message}`);
+  const isSaid = all.length === 1 && `${all[0] ?? ''}.` === problem.detail;
+  const places = isSaid ? [] : all.slice(0, 5);
+  const more = isSaid ? 0 : all.length - places.length;
   const text = [problem.detail, ...places, ...(more > 0 ? [`and ${more} more`] : [])].join('\n  ');
   return `${text} (${problem.code}, request ${problem.request_id})`;
 }
