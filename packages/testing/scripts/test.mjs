@@ -11,8 +11,11 @@ import { root, runJest, testEnvironment } from './jest-runs.mjs';
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
 
 const checks = ['format:check', 'lint', 'dependency-rules', 'dead-code'];
-/** Files against the servers run two at a time, the longest first; those of `alone` one at a time. */
-const atServers = { projects: ['int', 'e2e'], args: ['--maxWorkers=2'] };
+/**
+ * Files against the servers run three at a time, the longest first: each waits a part of its time, for restarts and for what is decided
+ * elsewhere, and two leave a fifth of two processors unused. Those of `alone` run one at a time.
+ */
+const atServers = { projects: ['int', 'e2e'], args: ['--maxWorkers=3'] };
 const alone = { projects: ['alone'], args: ['--runInBand'] };
 /** Run beside `alone`, whose tests wait for time-outs and restarts more than they compute. */
 const unit = {

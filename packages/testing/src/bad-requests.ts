@@ -13,6 +13,18 @@ export interface BadRequest {
   right: readonly number[];
   /** A field or parameter that the answer must name. */
   names?: string;
+  /**
+   * What is wrong, and the declaration that refuses it: the same on all routes that share the declaration. Absent: every route is sent
+   * this one, which shows that it goes by its declaration.
+   */
+  shared?: string;
+}
+
+/** Leaves out what an earlier route has had, and notes the rest in `had`. */
+export function withoutRepeats(requests: readonly BadRequest[], had: Set<string>): BadRequest[] {
+  const rest = requests.filter(({ shared }) => shared === undefined || !had.has(shared));
+  for (const { shared } of rest) if (shared !== undefined) had.add(shared);
+  return rest;
 }
 
 const json = { 'content-type': 'application/json' };
@@ -45,6 +57,11 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
     ...(body !== undefined && { body }),
   });
   const types = route.bodyTypes ?? ['application/json'];
+  /** Refused before the body is compared with its declaration. */
+  const unreadable = (...wrong: Parameters<typeof bad>): BadRequest => ({
+    ...bad(...wrong),
+    shared: `${wrong[0]} of ${route.kind} ${types.join()} ${String(bodyIsOptional(route))}`,
+  });
   const { takesUnknown, isFree } = fieldsOf(route.body);
   const unknown = takesUnknown ? [200] : noJson;
   const any = isFree ? [200] : noJson;
@@ -61,7 +78,13 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
       '\u0000',
       '{"a":"\n"}',
       '{"a":1,}',
-    ].map((text) => bad(`not JSON: ${text.slice(0, 20)}`, text, noJson)),
+    ].map((text) =>
+      (text === '{' ? bad : unreadable)(
+        `not JSON: ${text.replaceAll(good, 'good').slice(0, 20)}`,
+        text,
+        noJson,
+      ),
+    ),
     ...twice(route.kind === 'intake' ? {} : example.body).map(([key, member]) => ({
       ...bad(`the key ${key} twice`, `${good.slice(0, -1)},${member}}`, noJson),
       names: `body.${key}`,
@@ -70,7 +93,7 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
       bad(`the wrong kind: ${text}`, text, noJson),
     ),
     bad('the wrong kind: {"0":1}', '{"0":1}', any),
-    bad(
+    unreadable(
       'invalid UTF-8',
       Buffer.concat([
         Buffer.from(good.slice(0, 2)),
@@ -79,7 +102,7 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
       ]),
       noJson,
     ),
-    bad('UTF-16', Buffer.from(good, 'utf16le'), noJson),
+    unreadable('UTF-16', Buffer.from(good, 'utf16le'), noJson),
     ...[
       'text/plain',
       'application/xml',
@@ -89,16 +112,19 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
       'garbage',
     ]
       .filter((type) => !types.includes(type.split(';', 1)[0] ?? ''))
-      .map((type) => bad(`content type ${type}`, good, [415], { 'content-type': type })),
-    bad('no content type', good, [415], {}),
-    bad('charset utf-16', good, [400, 415], { 'content-type': 'application/json; charset=utf-16' }),
-    bad('not gzip', good, noJson, { ...json, 'content-encoding': 'gzip' }),
-    bad('gzip cut short', gzipSync(good).subarray(0, -6), noJson, { ...json, 'content-encoding': 'gzip' }),
-    bad('unknown encoding', good, [400, 415], { ...json, 'content-encoding': 'zstd' }),
-    bad('a bomb: 200 MB in 200 KB', bomb(), [413], { ...json, 'content-encoding': 'gzip' }),
-    bad('11 MB', `{"name":"${'x'.repeat(11_000_000)}"}`, [413]),
-    bad('200,000 levels of arrays', '['.repeat(200_000) + ']'.repeat(200_000), noJson),
-    bad('100,000 levels of objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, noJson),
+      .map((type) => unreadable(`content type ${type}`, good, [415], { 'content-type': type })),
+    unreadable('no content type', good, [415], {}),
+    unreadable('charset utf-16', good, [400, 415], { 'content-type': 'application/json; charset=utf-16' }),
+    unreadable('not gzip', good, noJson, { ...json, 'content-encoding': 'gzip' }),
+    unreadable('gzip cut short', gzipSync(good).subarray(0, -6), noJson, {
+      ...json,
+      'content-encoding': 'gzip',
+    }),
+    unreadable('unknown encoding', good, [400, 415], { ...json, 'content-encoding': 'zstd' }),
+    unreadable('a bomb: 200 MB in 200 KB', bomb(), [413], { ...json, 'content-encoding': 'gzip' }),
+    unreadable('11 MB', `{"name":"${'x'.repeat(11_000_000)}"}`, [413]),
+    unreadable('200,000 levels of arrays', '['.repeat(200_000) + ']'.repeat(200_000), noJson),
+    unreadable('100,000 levels of objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, noJson),
     bad('__proto__ alone', `{"__proto__":${good}}`, any),
     bad('__proto__ beside', beside('"__proto__":{"polluted":true}'), unknown),
     bad('constructor.prototype', beside('"constructor":{"prototype":{"polluted":true}}'), unknown),
@@ -160,6 +186,9 @@ export function badFields(name: RouteName, unit: Unit): BadRequest[] {
       if (value === 'null' && mayBeNull) continue;
       requests.push({
         title: `${field}: ${title}`,
+        ...(!['null', '{$ne: null}'].includes(title) && {
+          shared: `${field}: ${title} ${JSON.stringify(declared)}`,
+        }),
         path: pathOf(name, example),
         headers: json,
         // Inserted as raw JSON, because JSON.stringify cannot write some of these values.
@@ -290,8 +319,14 @@ export function badQueries(name: RouteName, unit: Unit): BadRequest[] {
   for (const parameter of Object.keys(route.query.shape)) {
     const others = new URLSearchParams(required);
     others.delete(parameter);
+    const declared = JSON.stringify(
+      z.toJSONSchema(route.query.shape[parameter] as z.ZodType, { io: 'input', unrepresentable: 'any' }),
+    );
     const one = (title: string, text: string, right: readonly number[]) =>
-      requests.push(query(`${parameter}: ${title}`, with_(others, text), right));
+      requests.push({
+        ...query(`${parameter}: ${title}`, with_(others, text), right),
+        ...(!['an operator', 'empty'].includes(title) && { shared: `?${parameter}: ${title} ${declared}` }),
+      });
     one('twice', `${parameter}=1&${parameter}=2`, [400]);
     one('an operator', `${parameter}[$ne]=1`, [400]);
     one('an array', `${parameter}[]=1`, [400]);
@@ -342,7 +377,7 @@ export function badPaths(name: RouteName, unit: Unit): BadRequest[] {
   const route = routeNamed(name);
   const example = routeExamples[name](unit);
   const body = example.body === undefined ? {} : { headers: json, body: JSON.stringify(example.body) };
-  return Object.keys(route.parameters?.shape ?? {}).flatMap((parameter) =>
+  return Object.entries(route.parameters?.shape ?? {}).flatMap(([parameter, declared]) =>
     [
       '%zz',
       '%',
@@ -362,6 +397,9 @@ export function badPaths(name: RouteName, unit: Unit): BadRequest[] {
       .filter((value) => !isGoodName(route, parameter, value))
       .map((value): BadRequest => ({
         title: `{${parameter}} ${value.slice(0, 40)}`,
+        ...(!['%00', 'not-a-uuid'].includes(value) && {
+          shared: `{${parameter}} ${value} ${route.method} ${JSON.stringify(z.toJSONSchema(declared, { io: 'input', unrepresentable: 'any' }))}`,
+        }),
         path: pathOf(name, { ...example, parameters: { ...example.parameters, [parameter]: '@' } }).replace(
           '%40',
           () => value,
