@@ -1,4 +1,5 @@
 // Metrics of processors and projectors, with Prometheus' naming: the unit comes last.
+import { metricDeclarations, type MetricDeclaration } from '@lead-scoring/contracts';
 import { metrics } from '@opentelemetry/api';
 
 /**
@@ -27,27 +28,23 @@ const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** The instruments of one processor or projector; each measurement carries its name as the attribute `service`. */
 export function createProcessingMetrics(service: string): ProcessingMetrics {
   const meter = metrics.getMeter('@lead-scoring/event-log');
-  const counter = (name: string, description: string) => meter.createCounter(name, { description });
-  const duration = (name: string, description: string) =>
+  const counter = ({ name, meaning }: MetricDeclaration) =>
+    meter.createCounter(name, { description: meaning });
+  const duration = ({ name, meaning, unit }: MetricDeclaration) =>
     meter.createHistogram(name, {
-      description,
-      unit: 's',
+      description: meaning,
+      unit,
       advice: { explicitBucketBoundaries: durationBuckets },
     });
-  const records = counter('event_log_records', 'Records processed.');
-  const dead = counter('event_log_dead_letters', 'Records written to the dead-letter topic.');
-  const restarts = counter('event_log_restarts', 'Partition sessions that failed and were opened again.');
-  const losses = counter('event_log_lost_records', 'Records that retention deleted before they were read.');
-  const batches = duration(
-    'event_log_batch_duration_seconds',
-    'Duration of a batch, from decoding to its replies.',
-  );
-  const stages = duration('event_log_stage_duration_seconds', 'Duration of one stage of a batch.');
+  const records = counter(metricDeclarations.records);
+  const dead = counter(metricDeclarations.deadLetters);
+  const restarts = counter(metricDeclarations.restarts);
+  const losses = counter(metricDeclarations.lostRecords);
+  const batches = duration(metricDeclarations.batchDuration);
+  const stages = duration(metricDeclarations.stageDuration);
   const lags = new Map<number, Map<string, number>>();
   meter
-    .createObservableGauge('event_log_lag_records', {
-      description: 'Unread records of the partitions that this process owns.',
-    })
+    .createObservableGauge(metricDeclarations.lag.name, { description: metricDeclarations.lag.meaning })
     .addCallback((result) => {
       for (const [partition, topics] of lags)
         for (const [topic, count] of topics) result.observe(count, { service, topic, partition });

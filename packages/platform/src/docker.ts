@@ -21,6 +21,18 @@ const composeServices: Readonly<Record<ServerName, { service: string; portVariab
   mongodb: { service: 'mongodb', portVariable: 'MONGODB_PORT' },
 };
 
+/**
+ * Variables of docker-compose.yml about services that are not started here. Compose demands the required ones all the same, and a
+ * password of an .env file would make MongoDB demand it of clients that do not have it.
+ */
+export const ignoredVariables = {
+  INTERNAL_SECRET: 'unused',
+  TOKEN_SECRET: 'unused',
+  SEALING_SECRET: 'unused',
+  BOOTSTRAP_TOKEN: 'unused',
+  MONGODB_PASSWORD: '',
+} as const;
+
 const ENGINE_TIMEOUT_MS = 5_000;
 
 /**
@@ -80,9 +92,12 @@ export async function startDocker(options: DockerOptions): Promise<StartedServer
   const { servers, directory, progress, announce } = options;
   const ports = await directory.ports(servers);
   const services = servers.map((server) => composeServices[server].service);
-  const environment = Object.fromEntries(
-    servers.map((server) => [composeServices[server].portVariable, String(ports[server])]),
-  );
+  const environment = {
+    ...ignoredVariables,
+    ...Object.fromEntries(
+      servers.map((server) => [composeServices[server].portVariable, String(ports[server])]),
+    ),
+  };
   const up = directory.temporary ? upWithTestcontainers : upWithCompose;
   const title = servers.map((server) => serverTitles[server]).join(', ');
   const down = await progress.step(`Docker: starting ${title} (the first time, images are pulled)`, () =>

@@ -11,23 +11,24 @@ const list = (example: string) =>
         .map((item) => item.trim())
         .filter((item) => item !== ''),
     )
-    .pipe(z.array(z.string().regex(/^[^\s/]+:\d{1,5}$/, `must be host:port, such as ${example}`)).min(1));
+    .pipe(
+      z
+        .array(
+          z.string().regex(/^[^\s/]+:\d{1,5}$/, `must be host:port, separated by commas, such as ${example}`),
+        )
+        .min(1, `must be host:port, separated by commas, such as ${example}`),
+    );
 
+const recordList =
+  'must be up to 100 records as topic:partition:offset, separated by commas, such as scoring.events:3:1042';
 const records = z
   .string()
-  .max(10_000)
+  .max(10_000, recordList)
   .transform((text) => text.split(',').map((item) => item.trim()))
   .pipe(
     z
-      .array(
-        z
-          .string()
-          .regex(
-            /^[a-z-]{1,40}\.[a-z-]{1,40}:\d{1,5}:\d{1,19}$/,
-            'must be topic:partition:offset, such as scoring.events:3:1042',
-          ),
-      )
-      .max(100),
+      .array(z.string().regex(/^[a-z-]{1,40}\.[a-z-]{1,40}:\d{1,5}:\d{1,19}$/, recordList))
+      .max(100, recordList),
   );
 
 const httpUrl = z
@@ -37,12 +38,14 @@ const httpUrl = z
     'must be a URL that starts with http:// or https://',
   );
 
-const whole = (minimum: number, maximum: number) =>
-  z
+const whole = (minimum: number, maximum: number) => {
+  const range = `must be a whole number from ${String(minimum)} to ${String(maximum)}`;
+  return z
     .string()
-    .regex(/^\d{1,15}$/, `must be a whole number from ${String(minimum)} to ${String(maximum)}`)
+    .regex(/^\d{1,15}$/, range)
     .transform(Number)
-    .pipe(z.int().min(minimum).max(maximum));
+    .pipe(z.int(range).min(minimum, range).max(maximum, range));
+};
 
 /** Schemas of common kinds of settings, for the services' own configurations. */
 export const setting = {
@@ -55,41 +58,73 @@ export const setting = {
   hosts: list,
   /** A secret of the deployment; never logged. */
   secret: z.string().min(32, 'must have at least 32 characters'),
-  flag: z.enum(['true', 'false']).transform((text) => text === 'true'),
+  flag: z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true'),
 };
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
  * The settings of every service. A service extends them: `commonConfiguration.extend({ TOKEN_SECRET: setting.secret
- * })`.
+ * })`. The description of each, and the message about a wrong value, are what docs/settings.md says of it.
  */
 export const commonConfiguration = z.object({
-  /** Prefix of topics, groups, transactional ids, subjects and databases, so that several systems can share servers. */
   NAMESPACE: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -')
-    .default('lead-scoring'),
-  KAFKA_BROKERS: list('127.0.0.1:9092'),
-  SCHEMA_REGISTRY_URL: httpUrl,
+    .default('lead-scoring')
+    .describe(
+      'The prefix of topics, consumer groups, transactional ids, schema subjects and databases, so that several systems can share servers.',
+    ),
+  KAFKA_BROKERS: list('127.0.0.1:9092').describe('The Kafka brokers to connect to first.'),
+  SCHEMA_REGISTRY_URL: httpUrl.describe('The schema registry, with an API like that of Confluent.'),
   MONGODB_URI: z
     .string()
-    .regex(/^mongodb(\+srv)?:\/\/\S+$/, 'must be a URI that starts with mongodb:// or mongodb+srv://'),
-  PARTITIONS: whole(1, 1_000).default(6),
-  /** Copies of each record in Kafka. Default: the number of brokers, at most three. */
-  REPLICATION_FACTOR: whole(1, 9).optional(),
-  /**
-   * Unreadable records of the log that an operator has decided to skip, as topic:partition:offset, separated by commas.
-   */
-  SKIP_RECORDS: records.optional(),
-  /** 0: any free port. The log and the ready file announce it. */
-  PORT: whole(0, 65_535).default(0),
-  HOST: z.string().min(1).max(255).default('127.0.0.1'),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  INTERNAL_SECRET: setting.secret,
-  /** Milliseconds from the signal to the hard exit. */
-  SHUTDOWN_TIMEOUT_MS: whole(100, 600_000).default(10_000),
-  /** File that is written once the service listens: {"port", "pid"}. */
-  READY_FILE: z.string().min(1).optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+    .regex(/^mongodb(\+srv)?:\/\/\S+$/, 'must be a URI that starts with mongodb:// or mongodb+srv://')
+    .describe('MongoDB, with the user and the password where it demands them.'),
+  PARTITIONS: whole(1, 1_000)
+    .default(6)
+    .describe(
+      'The number of partitions of each topic: the largest number of processes that share the work of a service. The same for all services; fixed by the first start.',
+    ),
+  REPLICATION_FACTOR: whole(1, 9)
+    .optional()
+    .describe(
+      'The copies of each record in Kafka. Without it: the number of brokers in KAFKA_BROKERS, at most three.',
+    ),
+  SKIP_RECORDS: records
+    .optional()
+    .describe(
+      'Unreadable records of the log that an operator has decided to skip: docs/runbooks/stuck-partition.md.',
+    ),
+  PORT: whole(0, 65_535)
+    .default(0)
+    .describe('The port of the HTTP server; 0 is any free port, which the log and READY_FILE announce.'),
+  HOST: z
+    .string()
+    .min(1, 'must be an address or a name of this machine')
+    .max(255, 'must be an address or a name of this machine')
+    .default('127.0.0.1')
+    .describe('The address that the HTTP server listens at.'),
+  LOG_LEVEL: z
+    .enum(logLevels, `must be one of ${logLevels.join(', ')}`)
+    .default('info')
+    .describe('The least important messages that are logged.'),
+  INTERNAL_SECRET: setting.secret.describe(
+    'Requests of services to each other are signed with it. The same for all services.',
+  ),
+  SHUTDOWN_TIMEOUT_MS: whole(100, 600_000)
+    .default(10_000)
+    .describe('Milliseconds from the signal that ends a process to its hard exit.'),
+  READY_FILE: z
+    .string()
+    .min(1, 'must be the path of a file')
+    .optional()
+    .describe('A file with the port and the process id, written once the service listens.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl
+    .optional()
+    .describe(
+      'The collector that traces are sent to over OTLP/HTTP. Without it no trace is exported. Other variables of OpenTelemetry have effect as well.',
+    ),
   ...serverAccessSettings,
 });
 export type CommonConfiguration = z.infer<typeof commonConfiguration>;

@@ -48,12 +48,12 @@ describe('configuration', () => {
       }),
     ).toEqual({
       NAMESPACE: 'must be 1 to 40 of a-z, 0-9 and -',
-      KAFKA_BROKERS: 'must be host:port, such as 127.0.0.1:9092',
+      KAFKA_BROKERS: 'must be host:port, separated by commas, such as 127.0.0.1:9092',
       SCHEMA_REGISTRY_URL: 'must be a URL that starts with http:// or https://',
       MONGODB_URI: expect.stringContaining('is not set'),
       PORT: expect.stringContaining('65535'),
       PARTITIONS: 'must be a whole number from 1 to 1000',
-      LOG_LEVEL: expect.stringContaining('"info"'),
+      LOG_LEVEL: 'must be one of fatal, error, warn, info, debug, trace, silent',
       INTERNAL_SECRET: 'must have at least 32 characters',
     });
   });

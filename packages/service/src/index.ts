@@ -100,5 +100,6 @@ export { begun, sendParts } from './send-parts.js';
 export { createSealing, type Sealing, type SealStanding } from './sealing.js';
 export { exchangeableSecret, secretsInForce, type SecretsInForce } from './secrets-in-force.js';
 export { loggedPath } from './secret-paths.js';
+export { telemetrySettings } from './telemetry-settings.js';
 export { runService, type ProcessControl, type ServiceOptions, type ServiceScope } from './run-service.js';
 export { parseOrErrors, parseOrProblem, type Part } from './validation.js';

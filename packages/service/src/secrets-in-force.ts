@@ -15,12 +15,18 @@ export interface SecretsInForce {
 type Settings<Name extends string> = Record<Name, z.ZodString> &
   Record<`${Name}_PREVIOUS` | `${Name}_NEXT`, z.ZodOptional<z.ZodString>>;
 
-/** The three settings of a secret: `NAME`, `NAME_PREVIOUS` and `NAME_NEXT`. */
-export function exchangeableSecret<Name extends string>(name: Name): Settings<Name> {
+/**
+ * The three settings of a secret: `NAME`, `NAME_PREVIOUS` and `NAME_NEXT`.
+ * @param meaning a sentence on its use, for docs/settings.md
+ */
+export function exchangeableSecret<Name extends string>(name: Name, meaning: string): Settings<Name> {
+  const whileExchanged = `while it is exchanged: docs/runbooks/secrets.md.`;
   return {
-    [name]: setting.secret,
-    [`${name}_PREVIOUS`]: setting.secret.optional(),
-    [`${name}_NEXT`]: setting.secret.optional(),
+    [name]: setting.secret.describe(meaning),
+    [`${name}_PREVIOUS`]: setting.secret
+      .optional()
+      .describe(`The former value of ${name}, ${whileExchanged}`),
+    [`${name}_NEXT`]: setting.secret.optional().describe(`The coming value of ${name}, ${whileExchanged}`),
   } as Settings<Name>;
 }
 

@@ -2,7 +2,8 @@
 // It must load first, because it patches modules while they are loaded.
 import { createRequire, register, syncBuiltinESMExports } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { context, metrics, type Span } from '@opentelemetry/api';
+import { metricDeclarations, type MetricDeclaration } from '@lead-scoring/contracts';
+import { context, metrics, type MetricOptions, type Span } from '@opentelemetry/api';
 import { isTracingSuppressed } from '@opentelemetry/core';
 import type { Instrumentation } from '@opentelemetry/instrumentation';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
@@ -105,31 +106,25 @@ function serviceName(script: string): string {
 
 function observeProcess(): void {
   const meter = metrics.getMeter('@lead-scoring/service');
+  const { residentMemory, heapUsed, eventLoopDelay, processorTime } = metricDeclarations;
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
-  meter
-    .createObservableGauge('process.memory.usage', { unit: 'By', description: 'Resident memory.' })
-    .addCallback((result) => {
-      result.observe(process.memoryUsage.rss());
-    });
-  meter
-    .createObservableGauge('v8js.memory.heap.used', { unit: 'By', description: 'Heap in use.' })
-    .addCallback((result) => {
-      result.observe(process.memoryUsage().heapUsed);
-    });
-  meter
-    .createObservableGauge('nodejs.eventloop.delay.p99', {
-      unit: 's',
-      description: 'Delay of the event loop since the last reading, 99th percentile.',
-    })
-    .addCallback((result) => {
-      result.observe(delay.percentile(99) / 1e9);
-      delay.reset();
-    });
-  meter
-    .createObservableCounter('process.cpu.time', { unit: 's', description: 'Processor time used.' })
-    .addCallback((result) => {
-      const { user, system } = process.cpuUsage();
-      result.observe((user + system) / 1e6);
-    });
+  meter.createObservableGauge(residentMemory.name, optionsOf(residentMemory)).addCallback((result) => {
+    result.observe(process.memoryUsage.rss());
+  });
+  meter.createObservableGauge(heapUsed.name, optionsOf(heapUsed)).addCallback((result) => {
+    result.observe(process.memoryUsage().heapUsed);
+  });
+  meter.createObservableGauge(eventLoopDelay.name, optionsOf(eventLoopDelay)).addCallback((result) => {
+    result.observe(delay.percentile(99) / 1e9);
+    delay.reset();
+  });
+  meter.createObservableCounter(processorTime.name, optionsOf(processorTime)).addCallback((result) => {
+    const { user, system } = process.cpuUsage();
+    result.observe((user + system) / 1e6);
+  });
+}
+
+function optionsOf({ unit, meaning }: MetricDeclaration): MetricOptions {
+  return { unit, description: meaning };
 }

@@ -1,4 +1,4 @@
-// Prints the four secrets that docker-compose.yml asks for, as lines of an .env file.
+// Prints the secrets that docker-compose.yml asks for, as lines of an .env file.
 import { randomBytes } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
@@ -15,4 +15,5 @@ process.stdout.write(`INTERNAL_SECRET=${secret()}
 TOKEN_SECRET=${secret()}
 SEALING_SECRET=${secret()}
 BOOTSTRAP_TOKEN=${secretFrom('lsp_', randomBytes(32))}
+MONGODB_PASSWORD=${secret()}
 `);

@@ -1,5 +1,7 @@
 // Running the whole system on one machine, and the sample data it shows.
 export type { StartFile } from './start-file.js';
+export { passedSettings } from './settings.js';
+export { startSettings } from './start-settings.js';
 export {
   sampleEvents,
   sampleLevels,

@@ -1,4 +1,5 @@
 // The options of `npm start`, and the text of its `--help`.
+import { startSettings } from './start-settings.js';
 import { CommandLineError } from './terminal.js';
 
 export interface StartOptions {
@@ -19,6 +20,11 @@ export function readOptions(flags: readonly string[]): StartOptions {
   return { sampleData: !flags.includes('--empty'), help: flags.some((flag) => /^(--help|-h)$/.test(flag)) };
 }
 
+const widest = Math.max(...Object.keys(startSettings).map(({ length }) => length));
+const settingLines = Object.entries(startSettings)
+  .map(([variable, meaning]) => `  ${variable.padEnd(widest)}  ${meaning}`)
+  .join('\n');
+
 export const help = `npm start [-- options]
 
 Starts the whole system on this machine: Kafka, the schema registry and MongoDB (unless the environment names yours),
@@ -29,13 +35,7 @@ every service, an organisation with a token, and sample data in an empty store. 
 
 Settings are environment variables, for example LEAD_SCORING_PORT=9000 npm start:
 
-  LEAD_SCORING_PORT           the port of the API; default 8080, or any free port when that is in use
-  LEAD_SCORING_RUN_DIRECTORY  the folder of data, logs and secrets; default .run in the checkout
-  KAFKA_BROKERS, SCHEMA_REGISTRY_URL, MONGODB_URI
-                              your own servers, in place of those that are started here
-  PARTITIONS                  the largest number of processes that share a service's work; default 6, fixed by the first start
-  SCORING_PROCESSES           the number of processes of scoring; likewise INGEST_, NOTIFICATION_, SHARE_ and SITE_ANALYSIS_
-  LOG_LEVEL                   error, warn, info (the default), debug or trace
+${settingLines}
 
 The services get their settings from here as well: docs/settings.md lists them all.
 `;

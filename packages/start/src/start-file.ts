@@ -20,7 +20,7 @@ export interface StartFile {
   /** Settings that let programs into the three servers; absent where none are needed. */
   access?: Record<string, string>;
   /** By the name of the process: the service's name; where the service has several processes, `scoring-0`. */
-  services: Record<string, { url: string; pid: number | null }>;
+  services: Record<string, { url: string; metrics_url: string; pid: number | null }>;
 }
 
 /** Writes `start.json` after each start of a service, once the organisation exists. */
@@ -67,7 +67,7 @@ export class StartFileWriter {
       services: Object.fromEntries(
         system.services.map((service) => [
           service.processName,
-          { url: service.url, pid: service.process.pid ?? null },
+          { url: service.url, metrics_url: service.metricsUrl, pid: service.process.pid ?? null },
         ]),
       ),
     };

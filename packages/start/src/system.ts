@@ -56,6 +56,8 @@ export interface RunningService {
   /** The service's name; where the service has several processes, with the instance: `scoring-0`. */
   processName: string;
   url: string;
+  /** The address of its metrics. */
+  metricsUrl: string;
   process: ProcessHandle;
   logFile: string;
 }
@@ -127,6 +129,7 @@ function instancesOf({ instances }: SystemOptions): ServiceInstance[] {
 /** The port of every process. A service without processes has one as well, because the gateway is given its URL. */
 class ServiceAddresses {
   readonly #ports = new Map<string, number>();
+  readonly #internalPorts = new Map<number, number>();
 
   static async choose(options: SystemOptions): Promise<ServiceAddresses> {
     const addresses = new ServiceAddresses();
@@ -140,11 +143,23 @@ class ServiceAddresses {
           ? options.gatewayPort
           : await freePort(),
       );
+    for (const { name, instance } of instancesOf(options))
+      if (name === 'gateway') addresses.#internalPorts.set(instance, await freePort());
     return addresses;
   }
 
   portOf(name: ServiceName, instance = 0): number {
     return this.#ports.get(`${name}-${String(instance)}`) ?? 0;
+  }
+
+  /** The port of health and metrics of a gateway, whose other port is public. */
+  internalPortOf(instance: number): number {
+    return this.#internalPorts.get(instance) ?? 0;
+  }
+
+  metricsUrlOf(name: ServiceName, instance: number): string {
+    const port = name === 'gateway' ? this.internalPortOf(instance) : this.portOf(name, instance);
+    return `http://127.0.0.1:${String(port)}/metrics`;
   }
 
   urlOf(name: ServiceName, instance = 0): string {
@@ -195,7 +210,8 @@ async function startService(
       if (!refuses || attempt > 1) options.onProgress?.(restartSentence(restart, logFile));
     },
   });
-  return { name, instance, processName, url: addresses.urlOf(name, instance), logFile, process: handle };
+  const [url, metricsUrl] = [addresses.urlOf(name, instance), addresses.metricsUrlOf(name, instance)];
+  return { name, instance, processName, url, metricsUrl, logFile, process: handle };
 }
 
 /**
@@ -233,6 +249,7 @@ function environmentOf(
     ...((name === 'gateway' || name === 'scoring') && { INGEST_URL: addresses.urlOf('ingest') }),
     ...((name === 'gateway' || name === 'ingest') && { SCORING_URL: addresses.urlOf('scoring') }),
     ...(name === 'gateway' && {
+      INTERNAL_PORT: String(addresses.internalPortOf(instance)),
       TOKEN_SECRET: options.secrets.tokenSecret,
       NOTIFICATION_URL: addresses.urlOf('notification'),
       SHARE_URL: addresses.urlOf('share'),

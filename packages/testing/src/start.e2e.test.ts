@@ -115,7 +115,11 @@ describe('npm start', () => {
       services: Object.fromEntries(
         ['gateway', 'ingest', 'scoring', 'notification', 'share', 'site-analysis'].map((name) => [
           name,
-          { url: expect.stringMatching(/^http:/), pid: expect.any(Number) },
+          {
+            url: expect.stringMatching(/^http:/),
+            metrics_url: expect.stringMatching(/^http:.*\/metrics$/),
+            pid: expect.any(Number),
+          },
         ]),
       ),
     });
@@ -130,6 +134,12 @@ describe('npm start', () => {
       body: { status: 'ok' },
     });
   }, 150_000);
+
+  test.each(['gateway', 'scoring'])('%s has its metrics at the address in start.json', async (name) => {
+    const answer = await fetch(first.services[name]?.metrics_url ?? '');
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toMatch(/^event_log_records_total\{/m);
+  });
 
   test('the printed calls work unchanged', async () => {
     const lines = (running?.output() ?? '').split('\n').filter((line) => /^\s+(curl|LEAD=)/.test(line));

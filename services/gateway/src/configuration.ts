@@ -7,55 +7,93 @@ import { issuersSetting } from './sign-in/issuers.js';
 import type { BucketLimits } from './rate-limit/token-bucket.js';
 
 const { whole, httpUrl, baseUrl } = setting;
-const label = z.string().trim().min(1).max(100);
+const label = z.string().trim().min(1, 'must be 1 to 100 characters').max(100, 'must be 1 to 100 characters');
 
 export const gatewayConfiguration = commonConfiguration
   .extend({
-    /** Tokens and secrets of service accounts are derived from it, and commands of identity are signed with it; all instances have the same. */
-    ...exchangeableSecret('TOKEN_SECRET'),
-    /** Secrets that the system must use again are sealed with it; the notification service has the same. */
-    ...exchangeableSecret('SEALING_SECRET'),
-    /** Query ports of the owners. */
-    INGEST_URL: httpUrl,
-    SCORING_URL: httpUrl,
-    NOTIFICATION_URL: httpUrl,
-    SHARE_URL: httpUrl,
-    /** The address at which browsers open share links: the gateway's public address. */
-    APP_URL: baseUrl,
-    SITE_ANALYSIS_URL: httpUrl,
-    /** The first organisation, its OU, and its administrator's token: created at start-up unless they exist. */
-    BOOTSTRAP_ORGANISATION: label.optional(),
-    BOOTSTRAP_OU: label.default('Main'),
+    ...exchangeableSecret(
+      'TOKEN_SECRET',
+      'Tokens and secrets of service accounts are derived from it, and commands of identity are signed with it. The same for all gateways.',
+    ),
+    ...exchangeableSecret(
+      'SEALING_SECRET',
+      'Secrets that the system must use again, such as those of notification channels, are sealed with it. The same for gateway and notification.',
+    ),
+    INGEST_URL: httpUrl.describe('The query port of ingest.'),
+    SCORING_URL: httpUrl.describe('The query port of scoring.'),
+    NOTIFICATION_URL: httpUrl.describe('The query port of notification.'),
+    SHARE_URL: httpUrl.describe('The query port of share.'),
+    APP_URL: baseUrl.describe(
+      "The gateway's public address, at which browsers open share links and invitations.",
+    ),
+    SITE_ANALYSIS_URL: httpUrl.describe('The query port of site-analysis.'),
+    BOOTSTRAP_ORGANISATION: label
+      .optional()
+      .describe('The name of the first organisation, which is made at the start unless it exists.'),
+    BOOTSTRAP_OU: label.default('Main').describe("The name of the first organisation's organizational unit."),
     BOOTSTRAP_TOKEN: z
       .string()
       .refine(
         (token) => isWellFormedSecret('lsp_', token),
         'must be lsp_ with 30 characters and their checksum: make one with the command line',
       )
-      .optional(),
-    /** The OpenID Connect issuers whose people may come in, in the organisation of BOOTSTRAP_ORGANISATION. */
-    OIDC_ISSUERS: issuersSetting.optional(),
-    /** The limit of credentials that have none of their own, and of client addresses (SPEC.md, Limits). */
-    RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000).default(100),
-    RATE_LIMIT_BURST: whole(1, 1_000_000).default(200),
-    /** The limit of all credentials of an organisation together; default: ten times that of a credential. */
-    ORGANISATION_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
-    ORGANISATION_RATE_LIMIT_BURST: whole(1, 10_000_000).optional(),
-    /** The most bytes of event bodies in memory at a time; a sender that has used its share of them gets 503. */
-    INTAKE_MAXIMUM_BYTES: whole(40_000_000, 10_000_000_000).default(128_000_000),
-    /** The fewest bytes that an upload of events must bring in every 10 s; a slower one is ended with 408. */
-    INTAKE_LEAST_BYTES: whole(1, 1_000_000).default(leastUploadRate.bytes),
-    /** The most requests in flight in one instance; further ones get 429. */
-    REQUESTS_IN_FLIGHT_PER_CREDENTIAL: whole(1, 100_000).default(256),
-    REQUESTS_IN_FLIGHT_PER_ORGANISATION: whole(1, 100_000).default(1_024),
-    /** The time after which a command without a reply is answered with 504; routes with longer work declare a longer time. */
-    REPLY_TIMEOUT_MS: whole(100, 60_000).default(10_000),
-    /** The longest time in which a caller takes nothing of an answer that waits for it; then its connection is closed. */
-    ANSWER_IDLE_MS: whole(100, 3_600_000).default(60_000),
-    /** The port of health and Prometheus metrics, for operators; absent: none, 0: any free port. */
-    INTERNAL_PORT: whole(0, 65_535).optional(),
-    /** The number of proxies in front of the gateway whose X-Forwarded-For is trusted. */
-    TRUSTED_PROXIES: whole(0, 10).default(0),
+      .optional()
+      .describe("The first token of the first organisation's administrator."),
+    OIDC_ISSUERS: issuersSetting
+      .optional()
+      .describe(
+        'The OpenID Connect issuers whose people may come in, in the organisation of BOOTSTRAP_ORGANISATION, as JSON: docs/sign-in.md.',
+      ),
+    RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000)
+      .default(100)
+      .describe(
+        'Requests per minute of a credential without a limit of its own, and of a client address: docs/limits.md.',
+      ),
+    RATE_LIMIT_BURST: whole(1, 1_000_000)
+      .default(200)
+      .describe('Requests that such a credential or address may send at once.'),
+    ORGANISATION_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000)
+      .optional()
+      .describe(
+        'Requests per minute of all credentials of an organisation together. Without it: ten times RATE_LIMIT_PER_MINUTE.',
+      ),
+    ORGANISATION_RATE_LIMIT_BURST: whole(1, 10_000_000)
+      .optional()
+      .describe('Requests that they may send at once. Without it: ten times RATE_LIMIT_BURST.'),
+    INTAKE_MAXIMUM_BYTES: whole(40_000_000, 10_000_000_000)
+      .default(128_000_000)
+      .describe(
+        'The most bytes of event bodies in memory at a time; a sender that has used its share of them gets 503.',
+      ),
+    INTAKE_LEAST_BYTES: whole(1, 1_000_000)
+      .default(leastUploadRate.bytes)
+      .describe(
+        'The fewest bytes that an upload of events must bring in every 10 s; a slower one is ended with 408.',
+      ),
+    REQUESTS_IN_FLIGHT_PER_CREDENTIAL: whole(1, 100_000)
+      .default(256)
+      .describe('The most requests of a credential in flight in one process; further ones get 429.'),
+    REQUESTS_IN_FLIGHT_PER_ORGANISATION: whole(1, 100_000)
+      .default(1_024)
+      .describe('The most requests of an organisation in flight in one process; further ones get 429.'),
+    REPLY_TIMEOUT_MS: whole(100, 60_000)
+      .default(10_000)
+      .describe(
+        'Milliseconds after which a command without a reply is answered with 504; routes with longer work declare a longer time.',
+      ),
+    ANSWER_IDLE_MS: whole(100, 3_600_000)
+      .default(60_000)
+      .describe(
+        'The longest time in milliseconds in which a caller takes nothing of an answer that waits for it; then its connection is closed.',
+      ),
+    INTERNAL_PORT: whole(0, 65_535)
+      .optional()
+      .describe(
+        'The port of health and Prometheus metrics, for operators, apart from the public port; 0 is any free port. Without it there is none.',
+      ),
+    TRUSTED_PROXIES: whole(0, 10)
+      .default(0)
+      .describe('The number of proxies in front of the gateway whose X-Forwarded-For is trusted.'),
   })
   .refine(
     ({ BOOTSTRAP_ORGANISATION, BOOTSTRAP_TOKEN }) =>

@@ -3,7 +3,6 @@ import { createServiceProcessor } from '@lead-scoring/capability';
 import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
 import { createReadModelComponent, ensureExpiry } from '@lead-scoring/read-model';
 import {
-  commonConfiguration,
   createLogger,
   createQueryServer,
   defineComponent,
@@ -11,21 +10,14 @@ import {
   QueryPort,
   runService,
   serviceHealthChecks,
-  setting,
 } from '@lead-scoring/service';
+import { ingestConfiguration } from './configuration.js';
 import { leadFileCollections } from './lead-imports/documents.js';
 import { aliasShare } from './intake/allowance-model.js';
 import { ingestQueries } from './queries.js';
 import { ingestService } from './service.js';
 
-const configuration = loadConfiguration(
-  commonConfiguration.extend({
-    /** The most aliases that the leads of an OU may have linked; each partition allows an equal share (docs/decisions/0026). */
-    ALIASES_PER_OU: setting.whole(1_000, 1_000_000_000).default(3_000_000),
-    /** The query port of scoring, for the number of scored events that a deletion would concern. */
-    SCORING_URL: setting.httpUrl,
-  }),
-);
+const configuration = loadConfiguration(ingestConfiguration);
 const logger = createLogger({ name: 'ingest', level: configuration.LOG_LEVEL });
 
 const scoringPort = defineComponent('scoring', () => {

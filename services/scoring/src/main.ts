@@ -4,7 +4,6 @@ import { createPicturePainter } from '@lead-scoring/charts/painting';
 import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
 import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
-  commonConfiguration,
   createLogger,
   createQueryServer,
   defineComponent,
@@ -12,21 +11,14 @@ import {
   QueryPort,
   runService,
   serviceHealthChecks,
-  setting,
 } from '@lead-scoring/service';
+import { scoringConfiguration } from './settings.js';
 import { createPublishedConfigurations } from './configuration/published.js';
 import { createReplayThreads } from './jobs/replay-threads.js';
 import { scoringQueries } from './queries.js';
 import { scoringService } from './service.js';
 
-const configuration = loadConfiguration(
-  commonConfiguration.extend({
-    /** Leads that each partition keeps in memory; about 1 KB each. */
-    CACHED_LEADS: setting.whole(100, 10_000_000).default(50_000),
-    /** The query port of ingest, for the touches of leads. */
-    INGEST_URL: setting.httpUrl,
-  }),
-);
+const configuration = loadConfiguration(scoringConfiguration);
 const logger = createLogger({ name: 'scoring', level: configuration.LOG_LEVEL });
 
 const ingestPort = defineComponent('ingest', () => {

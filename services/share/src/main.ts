@@ -5,16 +5,15 @@ import { createEventLogComponent } from '@lead-scoring/event-log';
 import { createExplanationReader } from '@lead-scoring/explanations';
 import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
-  commonConfiguration,
   createLogger,
   createQueryServer,
   defineComponent,
   loadConfiguration,
   runService,
   serviceHealthChecks,
-  setting,
 } from '@lead-scoring/service';
 import { createPreviewPainter } from '@lead-scoring/share-page/preview';
+import { shareConfiguration } from './configuration.js';
 import { createCatchingUp } from './catching-up.js';
 import { shareCollections } from './collections.js';
 import { explanationsName } from './explanation/capability.js';
@@ -22,14 +21,7 @@ import { createFindLeads } from './explanation/find-leads.js';
 import { shareQueries } from './queries.js';
 import { shareService } from './service.js';
 
-const configuration = loadConfiguration(
-  commonConfiguration.extend({
-    /** The base URL of share links: the gateway's public address. */
-    APP_URL: setting.baseUrl,
-    /** Leads that each partition keeps in memory; about 0.5 KB each. */
-    CACHED_LEADS: setting.whole(100, 10_000_000).default(50_000),
-  }),
-);
+const configuration = loadConfiguration(shareConfiguration);
 const logger = createLogger({ name: 'share', level: configuration.LOG_LEVEL });
 
 runService({

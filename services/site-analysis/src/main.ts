@@ -1,4 +1,5 @@
 // The site-analysis service: its processor, the analyses that run beside it, and its query port.
+import { hostname } from 'node:os';
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { routes } from '@lead-scoring/contracts';
 import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
@@ -46,7 +47,7 @@ runService({
     const outbound = await scope.start(
       defineComponent('outbound', () => {
         const value = createOutbound({
-          userAgent: `${agentName}/1.0 (+${configuration.SITE_ANALYSIS_CONTACT})`,
+          userAgent: `${agentName}/1.0 (+${configuration.SITE_ANALYSIS_CONTACT ?? `postmaster@${hostname()}`})`,
           allowedPrivateTargets: configuration.ALLOW_PRIVATE_TARGETS,
           allowedPorts: configuration.SITE_ANALYSIS_PORTS,
         });

@@ -2,10 +2,13 @@
 // share. docs/runbooks/access.md
 import { z } from 'zod';
 
-const file = z.string().min(1).max(4_096);
-const name = z.string().min(1).max(1_000);
+const file = z.string().min(1, 'must be the path of a file').max(4_096, 'must be the path of a file');
+const name = z.string().min(1, 'must be 1 to 1,000 characters').max(1_000, 'must be 1 to 1,000 characters');
 /** A value that must never be shown or logged. */
-const secret = z.string().min(1).max(10_000);
+const secret = z
+  .string()
+  .min(1, 'must be 1 to 10,000 characters')
+  .max(10_000, 'must be 1 to 10,000 characters');
 const url = z
   .string()
   .refine(
@@ -17,37 +20,54 @@ export const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512', 'oauth
 
 /** All settings are optional. Without any, connections are plain text and unauthenticated. */
 export const serverAccessSettings = {
-  /** Kafka over TLS. */
   KAFKA_TLS: z
-    .enum(['true', 'false'])
+    .enum(['true', 'false'], 'must be true or false')
     .transform((text) => text === 'true')
-    .optional(),
-  /** PEM file of the certificate authorities for the brokers' certificates. Default: those that Node.js trusts. */
-  KAFKA_TLS_CA_FILE: file.optional(),
-  /** PEM files of the client certificate and its key, where the brokers ask for one. */
-  KAFKA_TLS_CERTIFICATE_FILE: file.optional(),
-  KAFKA_TLS_KEY_FILE: file.optional(),
+    .optional()
+    .describe('Whether connections to Kafka use TLS.'),
+  KAFKA_TLS_CA_FILE: file
+    .optional()
+    .describe(
+      "The authorities of the brokers' certificates, as a PEM file. Without it: those that Node.js trusts.",
+    ),
+  KAFKA_TLS_CERTIFICATE_FILE: file
+    .optional()
+    .describe('The client certificate, as a PEM file, where the brokers require one.'),
+  KAFKA_TLS_KEY_FILE: file.optional().describe('The key of the client certificate, as a PEM file.'),
   KAFKA_SASL_MECHANISM: z
     .string()
     .transform((text) => text.toLowerCase())
     .pipe(z.enum(saslMechanisms, `must be one of ${saslMechanisms.join(', ')}`))
-    .optional(),
-  KAFKA_SASL_USERNAME: name.optional(),
-  KAFKA_SASL_PASSWORD: secret.optional(),
-  /** oauthbearer: address that issues tokens by the client credentials grant. */
-  KAFKA_OAUTH_TOKEN_URL: url.optional(),
-  KAFKA_OAUTH_CLIENT_ID: name.optional(),
-  KAFKA_OAUTH_CLIENT_SECRET: secret.optional(),
-  KAFKA_OAUTH_SCOPE: name.optional(),
-  /** HTTP Basic, or a bearer token in its place. */
-  SCHEMA_REGISTRY_USERNAME: name.optional(),
-  SCHEMA_REGISTRY_PASSWORD: secret.optional(),
-  SCHEMA_REGISTRY_TOKEN: secret.optional(),
-  SCHEMA_REGISTRY_CA_FILE: file.optional(),
-  /** Turns TLS on for MongoDB. User and password are in MONGODB_URI. */
-  MONGODB_CA_FILE: file.optional(),
-  /** PEM file with the client certificate for MongoDB and its key. */
-  MONGODB_CERTIFICATE_KEY_FILE: file.optional(),
+    .optional()
+    .describe('How the process logs in to Kafka. Without it, it does not.'),
+  KAFKA_SASL_USERNAME: name.optional().describe('The user, for each mechanism but oauthbearer.'),
+  KAFKA_SASL_PASSWORD: secret.optional().describe("The user's password."),
+  KAFKA_OAUTH_TOKEN_URL: url
+    .optional()
+    .describe('For oauthbearer: the address that issues tokens by the client credentials grant.'),
+  KAFKA_OAUTH_CLIENT_ID: name.optional().describe('For oauthbearer: the client.'),
+  KAFKA_OAUTH_CLIENT_SECRET: secret.optional().describe("For oauthbearer: the client's secret."),
+  KAFKA_OAUTH_SCOPE: name.optional().describe('For oauthbearer: the scope that is asked for.'),
+  SCHEMA_REGISTRY_USERNAME: name.optional().describe('The user of the schema registry, for HTTP Basic.'),
+  SCHEMA_REGISTRY_PASSWORD: secret.optional().describe("The user's password."),
+  SCHEMA_REGISTRY_TOKEN: secret
+    .optional()
+    .describe('A bearer token for the schema registry, in place of a user and a password.'),
+  SCHEMA_REGISTRY_CA_FILE: file
+    .optional()
+    .describe(
+      "The authorities of the registry's certificate, as a PEM file. Without it: those that Node.js trusts.",
+    ),
+  MONGODB_CA_FILE: file
+    .optional()
+    .describe(
+      "The authorities of MongoDB's certificate, as a PEM file; turns TLS on. User and password are in MONGODB_URI.",
+    ),
+  MONGODB_CERTIFICATE_KEY_FILE: file
+    .optional()
+    .describe(
+      'The client certificate for MongoDB and its key in one PEM file, where the server requires one.',
+    ),
 } as const;
 
 const shape = z.object(serverAccessSettings);

@@ -1,4 +1,5 @@
 // Metrics of a topic source, with Prometheus' naming.
+import { metricDeclarations } from '@lead-scoring/contracts';
 import { metrics } from '@opentelemetry/api';
 
 /** What became of a record: an event, a dead letter, or nothing because it has no value. */
@@ -16,20 +17,13 @@ export interface SourceMetrics {
 /** The instruments of one source; each measurement carries its name as the attribute `source`. */
 export function createSourceMetrics(source: string): SourceMetrics {
   const meter = metrics.getMeter('@lead-scoring/event-log');
-  const taken = meter.createCounter('topic_source_records', {
-    description: 'Records of a source topic, by what became of them.',
-  });
-  const losses = meter.createCounter('topic_source_lost_records', {
-    description: 'Records of a source topic that its retention deleted before they were read.',
-  });
+  const { sourceRecords, sourceLostRecords, sourceLag } = metricDeclarations;
+  const taken = meter.createCounter(sourceRecords.name, { description: sourceRecords.meaning });
+  const losses = meter.createCounter(sourceLostRecords.name, { description: sourceLostRecords.meaning });
   const lags = new Map<number, number>();
-  meter
-    .createObservableGauge('topic_source_lag_records', {
-      description: 'Unread records of the source partitions that this process reads.',
-    })
-    .addCallback((result) => {
-      for (const [partition, count] of lags) result.observe(count, { source, partition });
-    });
+  meter.createObservableGauge(sourceLag.name, { description: sourceLag.meaning }).addCallback((result) => {
+    for (const [partition, count] of lags) result.observe(count, { source, partition });
+  });
   return {
     records: (outcome, count) => {
       if (count > 0) taken.add(count, { source, outcome });

@@ -62,7 +62,7 @@ async function startService(name: ServiceName): Promise<RunningService> {
     logFile,
     restart: true,
   });
-  return { name, instance: 0, processName: name, url: '', process, logFile };
+  return { name, instance: 0, processName: name, url: '', metricsUrl: '', process, logFile };
 }
 
 beforeEach(async () => {

@@ -29,21 +29,25 @@ const sourceSettings = Object.fromEntries(
 
 export const kafkaSourceConfiguration = commonConfiguration
   .extend({
-    /** The description of the source: docs/sources.md. */
-    SOURCE_FILE: sourceFileSetting,
-    /** Whose events they are: the write key of a service account (<client id>.<client secret>), or a token. */
+    SOURCE_FILE: sourceFileSetting.describe('The description of the source, a file: docs/sources.md.'),
     SOURCE_CREDENTIAL: z
       .string()
       .refine(
         (credential) => presentedCredential(authorizationOf(credential)).kind !== 'none',
         'must be <client id>.<client secret> of a service account (lss_…), or a personal access token (lsp_…)',
-      ),
-    /** The cluster with the topic; default: the system's own. */
-    SOURCE_KAFKA_BROKERS: setting.hosts('kafka.example.com:9092').optional(),
-    /** The registry with the schemas of the topic; default: the system's own. */
-    SOURCE_SCHEMA_REGISTRY_URL: setting.httpUrl.optional(),
-    /** The most events that this process has written to the log and that ingest has not read. */
-    SOURCE_MAXIMUM_AHEAD: setting.whole(1_000, 10_000_000).default(100_000),
+      )
+      .describe('Whose events they are: the write key of a service account, or a token.'),
+    SOURCE_KAFKA_BROKERS: setting
+      .hosts('kafka.example.com:9092')
+      .optional()
+      .describe("The cluster with the topic. Without it: the system's own."),
+    SOURCE_SCHEMA_REGISTRY_URL: setting.httpUrl
+      .optional()
+      .describe("The registry with the schemas of the topic. Without it: the system's own."),
+    SOURCE_MAXIMUM_AHEAD: setting
+      .whole(1_000, 10_000_000)
+      .default(100_000)
+      .describe('The most events that this process has written to the log and that ingest has not read.'),
     ...sourceSettings,
   })
   .superRefine((configuration, context) => {

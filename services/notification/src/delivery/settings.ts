@@ -18,31 +18,52 @@ const seconds = z
 
 /** Part of the service's settings. */
 export const deliverySettings = {
-  /** Token of the bot that posts to Slack; without it, attempts on Slack channels fail with `not_set_up`. */
-  SLACK_BOT_TOKEN: z.string().min(1).max(500).optional(),
-  SLACK_API_URL: setting.httpUrl.optional(),
-  /** The mail server, smtp:// or smtps://, with user and password where it needs them. */
+  SLACK_BOT_TOKEN: z
+    .string()
+    .min(1, 'must be 1 to 500 characters')
+    .max(500, 'must be 1 to 500 characters')
+    .optional()
+    .describe(
+      'The token of the bot that posts to Slack. Without it, attempts on Slack channels fail with `not_set_up`.',
+    ),
+  SLACK_API_URL: setting.httpUrl
+    .optional()
+    .describe("The address of Slack's API. Without it: that of Slack."),
   SMTP_URL: z
     .string()
     .regex(/^smtps?:\/\/\S+$/, 'must be a URL that starts with smtp:// or smtps://')
-    .optional(),
-  /** The sender's address of e-mail. */
+    .optional()
+    .describe(
+      'The mail server, with user and password where it needs them. Without it, attempts on e-mail channels fail with `not_set_up`.',
+    ),
   MAIL_FROM: z
     .string()
     .max(320)
     .regex(/^[^\s@,;<>]+@[^\s@,;<>]+$/, 'must be an e-mail address')
-    .optional(),
-  /** Seconds before each attempt to deliver a notification; one attempt per number. */
-  RETRY_SCHEDULE_SECONDS: seconds.default([...publishedSchedule]),
-  /** Time without a success after which a channel is paused. */
-  PAUSE_CHANNEL_AFTER_SECONDS: setting.whole(1, 31_536_000).default(publishedPolicy.pauseAfterMs / 1_000),
-  /** Time between two probes of a paused channel. */
-  PROBE_CHANNEL_SECONDS: setting.whole(1, 86_400).default(publishedPolicy.probeEveryMs / 1_000),
-  /** Maximum requests to one webhook channel per second, and at the same time. */
-  WEBHOOKS_PER_SECOND: setting.whole(1, 100_000).default(publishedLimits.webhook.perSecond),
-  WEBHOOKS_AT_ONCE: setting.whole(1, 1_000).default(publishedLimits.webhook.concurrency),
-  /** Private addresses that notifications may be sent to. */
-  ALLOW_PRIVATE_TARGETS: privateTargetsSetting,
+    .optional()
+    .describe('The address that e-mail is sent from.'),
+  RETRY_SCHEDULE_SECONDS: seconds
+    .default([...publishedSchedule])
+    .describe('Seconds before each attempt to deliver a notification, one attempt a number.'),
+  PAUSE_CHANNEL_AFTER_SECONDS: setting
+    .whole(1, 31_536_000)
+    .default(publishedPolicy.pauseAfterMs / 1_000)
+    .describe('Seconds without a success after which a channel is paused.'),
+  PROBE_CHANNEL_SECONDS: setting
+    .whole(1, 86_400)
+    .default(publishedPolicy.probeEveryMs / 1_000)
+    .describe('Seconds between two probes of a paused channel.'),
+  WEBHOOKS_PER_SECOND: setting
+    .whole(1, 100_000)
+    .default(publishedLimits.webhook.perSecond)
+    .describe('The most requests to one webhook channel per second.'),
+  WEBHOOKS_AT_ONCE: setting
+    .whole(1, 1_000)
+    .default(publishedLimits.webhook.concurrency)
+    .describe('The most requests to one webhook channel at the same time.'),
+  ALLOW_PRIVATE_TARGETS: privateTargetsSetting.describe(
+    'The private addresses that requests to addresses of users may reach, as host:port or host:from-to, separated by commas.',
+  ),
 };
 
 export type DeliverySettings = z.infer<z.ZodObject<typeof deliverySettings>>;
