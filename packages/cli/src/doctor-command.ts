@@ -1,5 +1,7 @@
 // `lead-scoring doctor`: the state of servers and services, the lag of each reader, and advice about problems.
 import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import {
   checkSchemaRegistry,
@@ -13,6 +15,7 @@ import {
   type Replication,
 } from '@lead-scoring/event-log';
 import { checkDatabase, readEditions } from '@lead-scoring/read-model';
+import { behind, lagOutlook } from './doctor-lag.js';
 import { CommandFailed, exitCodes, failureOf } from './errors.js';
 import { withEventLog } from './log-commands.js';
 import { progressSentence, rebuildProgress, withReadModel } from './rebuild-progress.js';
@@ -36,8 +39,8 @@ interface Lag {
   partitions: { partition: number; position: number; end: number; lag: number }[];
 }
 
-/** A lag above this number of records in one partition is reported; a smaller one may be a batch in progress. */
-const behind = 1_000;
+/** Between the two looks at a lag that show whether it falls. */
+const lagSeconds = 3;
 const patienceMs = 5_000;
 
 /** @returns the exit code */
@@ -86,7 +89,9 @@ function report(findings: Finding[], lags: Lag[], output: Output): void {
   output.write(remedies.length > 0 ? `\nWhat to do:\n${remedies.join('\n')}\n` : '\nAll is well.\n');
 }
 
-function startFileFinding({ startFile }: Settings): Finding {
+function startFileFinding({ startFile, kafkaBrokers, mongodbUri }: Settings): Finding {
+  if (startFile === null && kafkaBrokers && mongodbUri !== undefined)
+    return { what: 'settings', state: 'ok', detail: 'the servers are those that the environment names' };
   return startFile === null
     ? {
         what: '.run/start.json',
@@ -101,13 +106,23 @@ async function apiFinding({ apiUrl }: Settings): Promise<Finding> {
   const ready = await readinessOf(apiUrl);
   const what = `API ${apiUrl}`;
   if (ready === null)
-    return { what, state: 'failed', detail: 'no answer', remedy: 'start the system with `npm start`' };
+    return {
+      what,
+      state: 'failed',
+      detail: 'no answer',
+      remedy: 'start the system with `npm start`, or name the address of another with LEAD_SCORING_URL',
+    };
   return ready.ok
     ? { what, state: 'ok', detail: 'ready' }
-    : { what, state: 'failed', detail: ready.detail, remedy: 'see .run/logs/gateway.log' };
+    : {
+        what,
+        state: 'failed',
+        detail: ready.detail,
+        remedy: 'its log says why, gateway.log of `npm start`; docs/runbooks/stuck-partition.md',
+      };
 }
 
-async function serviceFindings({ services }: Settings): Promise<Finding[]> {
+async function serviceFindings({ services, startFile }: Settings): Promise<Finding[]> {
   return Promise.all(
     Object.entries(services).map(async ([name, { url, pid }]): Promise<Finding> => {
       const what = `service ${name} (process ${pid})`;
@@ -116,7 +131,7 @@ async function serviceFindings({ services }: Settings): Promise<Finding[]> {
           what,
           state: 'failed',
           detail: 'the process is gone',
-          remedy: `see .run/logs/${name}.log, then run \`npm start\` again`,
+          remedy: `see ${logOf(startFile, name)}; \`npm start\` starts it again, after a growing pause`,
         };
       const ready = await readinessOf(url);
       if (ready?.ok === true) return { what, state: 'ok', detail: url };
@@ -124,10 +139,15 @@ async function serviceFindings({ services }: Settings): Promise<Finding[]> {
         what,
         state: 'failed',
         detail: ready?.detail ?? `no answer at ${url}`,
-        remedy: `see .run/logs/${name}.log`,
+        remedy: `see ${logOf(startFile, name)}; docs/runbooks/stuck-partition.md`,
       };
     }),
   );
+}
+
+/** The log of a process that `npm start` runs. */
+function logOf(startFile: string | null, name: string): string {
+  return join(dirname(startFile ?? '.run/start.json'), 'logs', `${name}.log`);
 }
 
 async function serverFindings(settings: Settings): Promise<Finding[]> {
@@ -170,7 +190,7 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
       for (const service of serviceNames) {
         const found = await listLag(log, service);
         lags.push(...lagsByTopic(service, found));
-        findings.push(...lagFindings(found));
+        findings.push(...haltFindings(found), ...(await behindFindings(log, service, found)));
         if (found.length > 0) findings.push(...(await rebuildFindings(settings, log, service)));
         let waiting = 0;
         for await (const letter of listDeadLetters(log, service)) waiting += letter.retried ? 0 : 1;
@@ -179,7 +199,7 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
             what: `dead letters of ${service}`,
             state: 'warning',
             detail: `${waiting} records could not be processed`,
-            remedy: `\`lead-scoring dead-letters list ${service}\` says why; \`retry\` sends them again`,
+            remedy: `\`lead-scoring dead-letters list ${service}\` says why; \`retry\` sends them again; docs/runbooks/dead-letters.md`,
           });
       }
       if (lags.some(({ service }) => service === 'notification')) findings.push(await secretsFinding(log));
@@ -189,6 +209,7 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
       what: 'the log',
       state: 'failed',
       detail: plain(failureOf(error).message ?? 'cannot be read'),
+      remedy: 'docs/runbooks/access.md, when the servers run',
     });
   }
   return { lags, findings };
@@ -279,9 +300,25 @@ function replicationFindings(replication: Replication): Finding[] {
   ];
 }
 
-function lagFindings(found: PartitionLag[]): Finding[] {
+/** The partitions that are behind; looks a second time only when there are any. */
+async function behindFindings(
+  log: EventLog,
+  service: ServiceName,
+  found: PartitionLag[],
+): Promise<Finding[]> {
+  const late = found.filter(({ lag }) => lag > behind);
+  if (late.length === 0) return [];
+  await delay(lagSeconds * 1_000);
+  const later = await listLag(log, service);
+  return late.map((one): Finding => {
+    const outlook = lagOutlook(one, later, lagSeconds);
+    return { what: `${one.reader} is behind`, state: 'warning', ...outlook };
+  });
+}
+
+function haltFindings(found: PartitionLag[]): Finding[] {
   const findings: Finding[] = [];
-  for (const { reader, topic, partition, position, end, lag, lost } of found) {
+  for (const { reader, topic, partition, position, end, lost } of found) {
     const where = `${topic}, partition ${partition}`;
     if (position > end)
       findings.push({
@@ -296,13 +333,6 @@ function lagFindings(found: PartitionLag[]): Finding[] {
         state: 'failed',
         detail: `${lost} records of ${where} were deleted by retention before they were read`,
         remedy: 'they cannot be brought back; docs/runbooks/positions.md',
-      });
-    if (lag > behind)
-      findings.push({
-        what: `${reader} is behind`,
-        state: 'warning',
-        detail: `${lag} records of ${where}`,
-        remedy: 'if it does not shrink, see docs/runbooks',
       });
   }
   return findings;

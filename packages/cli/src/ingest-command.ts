@@ -10,6 +10,7 @@ import { initMapping } from './init-mapping.js';
 import { mappingOf, type MappingFlags } from './mapping-flags.js';
 import { plain, progressBar, type Output } from './output.js';
 import type { Settings } from './settings.js';
+import { eventsIn, waitingNotes } from './waiting-notes.js';
 
 export interface IngestFlags extends MappingFlags {
   format?: EventFormat;
@@ -79,7 +80,10 @@ async function sendAsHistory(
   if (batch !== undefined || concurrency !== undefined)
     throw new CommandFailed('--history is one upload: leave out --batch and --concurrency.', exitCodes.usage);
   const remedy = remedyOf(history.file !== '-' || history.run !== undefined);
-  return untilInterrupted(remedy, (signal) => sendHistory(client, history, { ...sending, signal }));
+  return untilInterrupted(
+    () => remedy,
+    (signal) => sendHistory(client, history, { ...sending, signal }),
+  );
 }
 
 async function sendInBatches(
@@ -89,21 +93,29 @@ async function sendInBatches(
   { output, onRetry }: Sending,
 ): Promise<IngestResult> {
   const bar = progressBar(output, source.bytes, 'events');
+  let accepted = 0;
+  const noteWait = waitingNotes(output, () => accepted);
   const remedy =
-    'The acknowledged events are stored. The file can be sent again without counting them twice if the events have an event_id, or the run had a name (--run).';
+    'The file can be sent again without counting them twice if the events have an event_id, or the run had a name (--run).';
   try {
-    return await untilInterrupted(remedy, (signal) =>
-      client.ingest(source.events, {
-        partial: true,
-        batchSize: wholeNumber('--batch', batch ?? '1000', 1, 5_000),
-        concurrency: wholeNumber('--concurrency', concurrency ?? '2', 1, 32),
-        signal,
-        ...(run !== undefined && { idempotencyKey: (number: number) => `${run}-${number}` }),
-        onBatch: ({ accepted, rejected }) => {
-          bar.update(source.bytesRead(), accepted + rejected);
-        },
-        onRetry,
-      }),
+    return await untilInterrupted(
+      () => `${eventsIn(accepted)} ${remedy}`,
+      (signal) =>
+        client.ingest(source.events, {
+          partial: true,
+          batchSize: wholeNumber('--batch', batch ?? '1000', 1, 5_000),
+          concurrency: wholeNumber('--concurrency', concurrency ?? '2', 1, 32),
+          signal,
+          ...(run !== undefined && { idempotencyKey: (number: number) => `${run}-${number}` }),
+          onBatch: (counts) => {
+            accepted = counts.accepted;
+            bar.update(source.bytesRead(), counts.accepted + counts.rejected);
+          },
+          onRetry: (why, waitMs) => {
+            noteWait(why, waitMs);
+            onRetry();
+          },
+        }),
     );
   } catch (error) {
     const line = isAboutEvents(error) ? source.lineOf(error.firstIndex) : null;
@@ -117,14 +129,14 @@ async function sendInBatches(
   }
 }
 
-/** @throws CommandFailed with the remedy when the command is interrupted (Ctrl-C) */
+/** @throws CommandFailed with what is to be known and done then, when the command is interrupted (Ctrl-C) */
 async function untilInterrupted<Result>(
-  remedy: string,
+  remedy: () => string,
   send: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const stop = new AbortController();
   const interrupt = () => {
-    stop.abort(new CommandFailed(`Interrupted. ${remedy}`, exitCodes.incomplete));
+    stop.abort(new CommandFailed(`Interrupted. ${remedy()}`, exitCodes.incomplete));
   };
   process.once('SIGINT', interrupt);
   try {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The process of `lead-scoring`.
+import { join } from 'node:path';
 import { run } from './program.js';
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -11,6 +12,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.exitCode = await run(process.argv.slice(2), {
   environment: process.env,
   directory: process.cwd(),
+  checkout: join(import.meta.dirname, '../../..'),
   stdin: process.stdin,
   output: {
     write: (text) => process.stdout.write(text),

@@ -26,6 +26,8 @@ import { endUnit, listUnits, renameUnit } from './units-commands.js';
 export interface Surroundings {
   environment: NodeJS.ProcessEnv;
   directory: string;
+  /** The checkout that the program belongs to, whose `.run/start.json` is read when no other is found. */
+  checkout?: string;
   stdin: Readable;
   output: Output;
 }
@@ -50,7 +52,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
 }
 
 function programOf(surroundings: Surroundings, exit: (code: number) => void): Command {
-  const { environment, directory, stdin, output } = surroundings;
+  const { environment, directory, checkout, stdin, output } = surroundings;
   const program = new Command('lead-scoring')
     .description('Send events, look at scores and their reasons, and operate the services.')
     .option('--url <url>', 'the API; default LEAD_SCORING_URL, then .run/start.json')
@@ -67,7 +69,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
       const self = given.at(-1) as Command;
       const flags = self.optsWithGlobals<Flags>();
       const words = given.slice(0, -2).flat() as string[];
-      const settings = settingsOf(flags, environment, directory);
+      const settings = settingsOf(flags, environment, { directory, checkout });
       exit(
         await action(flags, settings, words).catch((error: unknown) => {
           throw withOrgUnitSource(error, settings);

@@ -45,8 +45,15 @@ export interface GlobalFlags {
 }
 
 /** Reads the settings, without any request to a server. */
-export function settingsOf(flags: GlobalFlags, environment: NodeJS.ProcessEnv, directory: string): Settings {
-  const found = startFileAbove(directory);
+export function settingsOf(
+  flags: GlobalFlags,
+  environment: NodeJS.ProcessEnv,
+  { directory, checkout }: { directory: string; checkout?: string | undefined },
+): Settings {
+  const found =
+    startFileIn(environment.LEAD_SCORING_RUN_DIRECTORY) ??
+    startFileAbove(directory) ??
+    (checkout === undefined ? null : startFileIn(join(checkout, '.run')));
   const start = found?.content;
   const apiUrl = flags.url ?? environment.LEAD_SCORING_URL ?? start?.api_url ?? 'http://127.0.0.1:8080';
   // The file's token belongs to the file's system, and must not be sent to another one.
@@ -102,24 +109,26 @@ function accessOf(environment: Readonly<Record<string, string | undefined>>): Se
  */
 function startFileAbove(directory: string): StartFile | null {
   for (let at = directory; ; at = dirname(at)) {
-    const file = join(at, '.run', 'start.json');
-    let text: string | null = null;
-    try {
-      text = readFileSync(file, 'utf8');
-    } catch {
-      // This directory has no such file; the next one above is tried.
-    }
-    if (text !== null) {
-      try {
-        return { file, content: startFile.parse(JSON.parse(text)) };
-      } catch (error) {
-        throw new CommandFailed(
-          `${file} is damaged: delete it and run \`npm start\` again.`,
-          exitCodes.data,
-          { cause: error },
-        );
-      }
-    }
-    if (dirname(at) === at) return null;
+    const found = startFileIn(join(at, '.run'));
+    if (found !== null || dirname(at) === at) return found;
+  }
+}
+
+/** The start file in a folder like `.run`; null where there is none. */
+function startFileIn(folder: string | undefined): StartFile | null {
+  if (folder === undefined || folder === '') return null;
+  const file = join(folder, 'start.json');
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+  try {
+    return { file, content: startFile.parse(JSON.parse(text)) };
+  } catch (error) {
+    throw new CommandFailed(`${file} is damaged: delete it and run \`npm start\` again.`, exitCodes.data, {
+      cause: error,
+    });
   }
 }
