@@ -144,6 +144,10 @@ function queryKinds(workload: Workload, ouId: string): QueryKind[] {
       path: (number) => `/leads?page=${1 + ((number * 7_919) % lastPage)}`,
     },
     {
+      name: 'GET /leads/search (a whole alias)',
+      path: (number) => `/leads/search?q=${workload.aliasOf(leadAt(number))}`,
+    },
+    {
       name: 'GET /leads/search (one alias)',
       path: (number) => `/leads/search?q=${workload.aliasOf(leadAt(number)).slice(0, 12)}`,
     },

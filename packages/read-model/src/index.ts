@@ -75,7 +75,7 @@ export {
   type KeyRange,
 } from './ordered-keys.js';
 export { deletePartition } from './partition-deletion.js';
-export { oneWithinEach } from './range-look-up.js';
+export { findWithinEach, oneWithinEach } from './range-look-up.js';
 export {
   afterCursor,
   containsText,

@@ -70,6 +70,6 @@ export function scoringService({
     // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
-    version: 16,
+    version: 17,
   });
 }

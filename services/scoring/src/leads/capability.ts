@@ -4,6 +4,7 @@ import { records } from '@lead-scoring/contracts';
 import { dueLeads } from '../decays/due-leads.js';
 import { gainLists } from '../gains/documents.js';
 import { leadRecords } from '../scores/messages.js';
+import { openPages, textPages, textPostings } from '../text-index/documents.js';
 import { histograms, leadAliases, leads, timeline } from './documents.js';
 import { OpenLeads } from './open-leads.js';
 import { scoreRanks } from './score-ranks.js';
@@ -20,6 +21,7 @@ export function leadProjection({ cachedLeads }: LeadsOptions) {
     collections: [
       ...[leads, leadAliases, timeline, histograms, gainLists, dueLeads],
       ...[scoreRanks.profile, scoreRanks.deal],
+      ...[openPages, textPages, textPostings],
     ],
     open: ({ readModel, partition }) => new OpenLeads(readModel, { partition, cachedLeads }),
   });

@@ -5,6 +5,7 @@ import { offsetToNumber } from '@lead-scoring/read-model';
 import type { ContributionEvent } from '../accounts/messages.js';
 import { dealScoreOf } from '../deals/lead-deal-score-model.js';
 import type { LeadEvent } from '../scores/messages.js';
+import { textChange, type TextChange } from '../text-index/text-model.js';
 import { foldAdjusted, foldContributed } from './fold-adjusted.js';
 import { foldLead } from './fold.js';
 import type { Lead } from './state.js';
@@ -49,6 +50,8 @@ export class LeadBatch {
   readonly after = new Map<string, Lead | null>();
   readonly changed = new Set<string>();
   readonly removed = new RemovedLeads();
+  /** Changes of the leads' texts, in the order of the log. */
+  readonly textChanges: TextChange[] = [];
 
   constructor(
     readonly events: readonly FoldedLeadEvent[],
@@ -65,14 +68,23 @@ export class LeadBatch {
     if (event.type === 'LeadRemoved') {
       this.removed.add(name, event.payload, offset, lead);
       // After a removal that was folded before, there may be a new lead.
-      this.after.set(name, lead && lead.offset > offset ? lead : null);
+      const left = lead && lead.offset > offset ? lead : null;
+      this.after.set(name, left);
       this.changed.add(name);
+      this.#noteTexts(lead, left, offset);
       return;
     }
     const folded = foldPresent(event, lead);
     if (!folded) return;
     this.after.set(name, folded);
-    if (folded !== lead) this.changed.add(name);
+    if (folded === lead) return;
+    this.changed.add(name);
+    this.#noteTexts(lead, folded, offset);
+  }
+
+  #noteTexts(before: Lead | null, after: Lead | null, offset: number): void {
+    const change = textChange(before, after, offset);
+    if (change) this.textChanges.push(change);
   }
 
   /** Whether the decision created its lead. */

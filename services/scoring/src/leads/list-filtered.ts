@@ -2,17 +2,19 @@
 import type { LeadScoreType, routes } from '@lead-scoring/contracts';
 import { InvalidCursor, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
 import type { QueryInput } from '@lead-scoring/service';
-import { leadKey, leadKeysOf, leadOfKey } from '../keys.js';
+import { leadKey, leadOfKey } from '../keys.js';
 import { leadCursor, readLeadCursor } from './cursor.js';
 import { leads, type LeadDocument } from './documents.js';
 import type { ScoreRange } from './histogram-fold.js';
 import { everyScore, type ScoreRanges } from './score-range.js';
+import { leadsContaining } from './search.js';
 import { loadStatistics } from './statistics.js';
 import {
   fewMatches,
   findInOrder,
   inOrder,
   loadInOrder,
+  scanFilter,
   textCondition,
   type LeadOrder,
   type LeadPage,
@@ -38,14 +40,14 @@ const sortFields = {
   name: 'name_key',
 } as const;
 
-/** Reads all leads of the OU. */
+/** Reads all leads of the OU, or those that the index of texts finds. */
 export async function listFiltered(
   readModel: ReadModel,
   ouId: string,
   query: ListQuery,
   { ranges: { engagement, profile, deal }, filter }: LeadConditions,
 ): Promise<LeadPage> {
-  const conditions: Filter<LeadDocument>[] = [{ _id: leadKeysOf(ouId) }];
+  const conditions: Filter<LeadDocument>[] = [];
   if (isBounded(engagement)) conditions.push({ score: within(engagement) });
   if (isBounded(profile)) conditions.push(sparseWithin('profile_score', profile));
   if (isBounded(deal)) conditions.push(sparseWithin('deal_score', deal));
@@ -59,10 +61,11 @@ export async function listFiltered(
     const last =
       query.cursor === undefined ? null : await lastOfPage(readModel, ouId, query.cursor, listName);
     const nextCursor = (lead: Pick<LeadDocument, '_id'>) => leadCursor(leadOfKey(lead._id), listName);
+    const among = query.q === undefined ? null : await leadsContaining(readModel, ouId, query.q);
     const matches =
       query.owner === undefined && query.q === undefined && !filter
         ? null
-        : await fewMatches(readModel, { $and: conditions }, order);
+        : await fewMatches(readModel, { ouId, conditions, among }, order);
     if (matches) {
       const rest = last ? matches.filter((match) => inOrder(order)(match, last) > 0) : matches;
       const skip = last ? 0 : (query.page - 1) * query.limit;
@@ -75,14 +78,14 @@ export async function listFiltered(
       };
     }
     const [found, total] = await Promise.all([
-      findInOrder(readModel, { $and: conditions }, order, {
+      findInOrder(readModel, scanFilter({ ouId, conditions }), order, {
         last,
         skip: last ? 0 : (query.page - 1) * query.limit,
         limit: query.limit + 1,
       }),
-      conditions.length === 1
+      conditions.length === 0
         ? loadStatistics(readModel, ouId).then((statistics) => statistics.leads)
-        : readModel.collection(leads).countDocuments({ $and: conditions }),
+        : readModel.collection(leads).countDocuments(scanFilter({ ouId, conditions })),
     ]);
     const documents = found.slice(0, query.limit);
     const end = documents.at(-1);

@@ -24,12 +24,18 @@ import { viewRules } from '../testing/view-rules.js';
 import { histograms, leadAliases, leads, timeline, type LeadDocument } from './documents.js';
 import { OpenLeads } from './open-leads.js';
 import { scoreRanks } from './score-ranks.js';
+import { openPages, textPages, textPostings, type TextIndexSize } from '../text-index/documents.js';
+import { indexedTexts, slotsOfPages, storedSlots, textsOfLeads } from '../testing/stored-texts.js';
 import { causedEvents } from '../testing/caused-events.js';
 
 const collections = [
   ...[leads, leadAliases, timeline, histograms, gainLists, dueLeads],
   ...[scoreRanks.profile, scoreRanks.deal],
+  ...[openPages, textPages, textPostings],
 ];
+
+/** Blocks that are soon full. */
+const textIndexSize: TextIndexSize = { textsPerPage: 2, pagesPerBlock: 4 };
 
 /** What a deal gives a lead from now on. */
 interface Dealt {
@@ -119,8 +125,10 @@ const cause: fc.Arbitrary<LeadCause> = fc.oneof(
         types: fc.array(fc.constantFrom('Page View', 'Email Open'), { minLength: 1, maxLength: 3 }),
         // Their events are of several hours; those of before the kept hours make no gains.
         hour: fc.constantFrom('2026-01-01T09', '2026-01-01T10', '2026-01-01T11', '2025-12-01T11'),
+        name: fc.option(fc.constantFrom('Ada', 'Bob Bobson', 'Cy\nCyson', 'ada@example.com')),
+        named: fc.integer({ min: 10, max: 59 }),
       })
-      .map(({ lead, cookie, types, hour }): LeadCause => ({
+      .map(({ lead, cookie, types, hour, name, named }): LeadCause => ({
         type: 'EventsIngested',
         payload: ingested(
           lead,
@@ -128,6 +136,9 @@ const cause: fc.Arbitrary<LeadCause> = fc.oneof(
           {
             lead_id: leadIdOf(ouId, 'email', email(lead).alias),
             aliases: [email(lead), ...(cookie === null ? [] : [{ alias_kind: 'cookie', alias: cookie }])],
+            ...(name !== null && {
+              fields: [{ field: 'name', value: name, at: `2026-01-01T12:${String(named)}:00.000Z` }],
+            }),
           },
         ),
       })),
@@ -171,7 +182,8 @@ test('any cut of the log into batches, killed at any write, gives the same docum
             log,
             steps: cut,
             // Fewer than there are leads, so that not all are in memory; and lists of gains that are soon full.
-            open: (readModel) => new OpenLeads(readModel, { partition: 0, cachedLeads: 2, gainsPerList: 2 }),
+            open: (readModel) =>
+              new OpenLeads(readModel, { partition: 0, cachedLeads: 2, gainsPerList: 2, textIndexSize }),
           });
         const documents = await folded(oneByOne(log));
         const left = new Map<string, number>();
@@ -192,6 +204,8 @@ test('any cut of the log into batches, killed at any write, gives the same docum
         expect(gainsIn(documents)).toEqual(gainsOf(log));
         expect(documents.deal_ranks).toHaveLength(withDeals.length);
         expect(dueTimesIn(documents)).toEqual(dueTimesOfLeads(documents));
+        expect(indexedTexts(documents, textIndexSize)).toEqual(textsOfLeads(documents));
+        expect(storedSlots(documents, textIndexSize)).toEqual(slotsOfPages(documents, textIndexSize));
         expect(await folded(steps)).toEqual(documents);
       },
     ),

@@ -37,6 +37,8 @@ import {
   type FoldedLeadEvent,
   type LeadIdentity,
 } from './lead-batch.js';
+import { OpenTextIndex } from '../text-index/open-text-index.js';
+import type { TextIndexSize } from '../text-index/documents.js';
 import { OpenHistograms } from './open-histograms.js';
 import { ScoreRanks } from './score-ranks.js';
 import type { Lead } from './state.js';
@@ -51,19 +53,21 @@ export class OpenLeads implements OpenCapability {
   readonly #entries: BufferedInserts<TimelineDocument>;
   readonly #aliases: BufferedInserts<AliasDocument>;
   readonly #histograms: OpenHistograms;
+  readonly #texts: OpenTextIndex;
   readonly #due: DueLeads;
   readonly #ranks: readonly ScoreRanks[];
   readonly #decided = new WeakMap<readonly IncomingRecord[], Map<string, Lead>>();
   readonly #behind: WriteBehind;
 
-  /** @param options `gainsPerList`: entries of a full list of gains */
+  /** @param options `gainsPerList`: entries of a full list of gains; `textIndexSize`: the sizes of the index of texts */
   constructor(
     readModel: ReadModel,
     {
       partition,
       cachedLeads,
       gainsPerList,
-    }: { partition: number; cachedLeads: number; gainsPerList?: number },
+      textIndexSize,
+    }: { partition: number; cachedLeads: number; gainsPerList?: number; textIndexSize?: TextIndexSize },
   ) {
     this.#partition = partition;
     this.#stored = {
@@ -81,19 +85,31 @@ export class OpenLeads implements OpenCapability {
     this.#entries = new BufferedInserts(readModel, timeline);
     this.#aliases = new BufferedInserts(readModel, leadAliases, { order: 'ids' });
     this.#histograms = new OpenHistograms(readModel, partition, gainsPerList);
+    this.#texts = new OpenTextIndex(
+      readModel,
+      partition,
+      {
+        write: () => this.write(),
+        hasLeads: async (ouId) => (await this.#histograms.states.load([ouId])).get(ouId) != null,
+      },
+      textIndexSize,
+    );
     this.#due = new DueLeads(readModel, partition);
     this.#ranks = (['profile', 'deal'] as const).map((type) => new ScoreRanks(readModel, partition, type));
     // Entries before leads, so that a reader of a lead's score finds the entries that explain it. Leads before histograms, so that a
     // list that uses a histogram misses no lead. Full lists of gains before the histograms, which count them. The index of due leads
-    // and the ranks before the leads from which they follow.
+    // and the ranks before the leads from which they follow, and so the index of texts.
+    const [textPages, ...textIndex] = this.#texts.stages;
     this.#behind = new WriteBehind([
       [
+        textPages,
         this.#entries,
         this.#aliases,
         this.#due.states,
         ...this.#ranks.map(({ states }) => states),
         this.#histograms.gainLists.lists,
       ],
+      ...textIndex,
       [this.#leads, this.#histograms.gainLists.expired],
       this.#histograms.states,
     ]);
@@ -177,6 +193,7 @@ export class OpenLeads implements OpenCapability {
 
   async #foldBatch(batch: LeadBatch): Promise<void> {
     const { removed } = batch;
+    await this.#texts.fold(batch.textChanges);
     if (removed.any) {
       await this.write();
       // Before the leads, because a removal can be counted only while the lead is stored.

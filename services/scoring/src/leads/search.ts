@@ -3,15 +3,17 @@ import { leadIdOf, normaliseAlias, type routes } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type Binary, type Filter, type ReadModel } from '@lead-scoring/read-model';
 import { maximumAliases } from '@lead-scoring/scoring-domain';
 import type { QueryInput } from '@lead-scoring/service';
-import { aliasKeysOf, leadKey, leadKeysOf, leadOfAliasKey } from '../keys.js';
+import { aliasKeysOf, leadKey, leadOfAliasKey } from '../keys.js';
 import { pageCursor, readPageCursor } from './cursor.js';
 import { leadAliases, leads, type LeadDocument } from './documents.js';
-import { loadStatistics } from './statistics.js';
+import { findLeadsWithText } from '../text-index/find-texts.js';
+import { loadStatistics, type Statistics } from './statistics.js';
 import {
   fewMatches,
   inOrder,
   loadInOrder,
   loadLeads,
+  scanFilter,
   textCondition,
   type LeadMatch,
   type LeadOrder,
@@ -30,17 +32,17 @@ export async function searchLeads(readModel: ReadModel, ouId: string, query: Sea
   const page = query.cursor === undefined ? query.page : readPageCursor(query.cursor);
   const skip = (page - 1) * query.limit;
   return withClassifiedErrors(async () => {
-    const named = await leadsNamedBy(readModel, ouId, query.q);
-    const isWhole =
-      named.length > 0 && ['email', 'phone'].some((kind) => 'alias' in normaliseAlias(kind, query.q));
-    const contains: Filter<LeadDocument> = {
-      $and: [
-        { _id: leadKeysOf(ouId) },
-        textCondition(query.q),
-        ...(named.length > 0 ? [{ _id: { $nin: named.map(({ _id }) => _id) } }] : []),
-      ],
-    };
-    const others = isWhole ? [] : await fewMatches(readModel, contains, highestFirst);
+    const statistics = loadStatistics(readModel, ouId);
+    const naming = statistics.then(({ aliasKinds }) => leadsNamedBy(readModel, ouId, query.q, aliasKinds));
+    const isAddress = ['email', 'phone'].some((kind) => 'alias' in normaliseAlias(kind, query.q));
+    const isWhole = isAddress && (await naming).length > 0;
+    const [named, among] = await Promise.all([
+      naming,
+      isWhole ? new Set<string>() : leadsContaining(readModel, ouId, query.q, statistics),
+    ]);
+    const conditions: Filter<LeadDocument>[] = [textCondition(query.q)];
+    if (named.length > 0) conditions.push({ _id: { $nin: named.map(({ _id }) => _id) } });
+    const others = await fewMatches(readModel, { ouId, conditions, among }, highestFirst);
     if (others) {
       const all: LeadMatch[] = [...named, ...others];
       return {
@@ -49,6 +51,7 @@ export async function searchLeads(readModel: ReadModel, ouId: string, query: Sea
         next_cursor: skip + query.limit < all.length ? pageCursor(page + 1) : undefined,
       };
     }
+    const contains = scanFilter({ ouId, conditions });
     const first = named.slice(skip, skip + query.limit);
     const [found, count] = await Promise.all([
       readModel
@@ -68,11 +71,26 @@ export async function searchLeads(readModel: ReadModel, ouId: string, query: Sea
   });
 }
 
+/** The only leads that may have the text in their name, company or aliases. null: any lead of the OU may. */
+export function leadsContaining(
+  readModel: ReadModel,
+  ouId: string,
+  text: string,
+  statistics: Promise<Statistics> = loadStatistics(readModel, ouId),
+): Promise<ReadonlySet<string> | null> {
+  const partitions = statistics.then((known) => known.partitions);
+  return findLeadsWithText(readModel, { ouId, text: text.toLowerCase(), partitions });
+}
+
 const wellKnownKinds = ['email', 'phone', 'external_id', 'cookie', 'social', 'user_id', 'anonymous_id'];
 
 /** The leads with the text as an alias of any kind in use, by descending score: their ids are computed, not searched. */
-async function leadsNamedBy(readModel: ReadModel, ouId: string, text: string): Promise<LeadDocument[]> {
-  const { aliasKinds } = await loadStatistics(readModel, ouId);
+async function leadsNamedBy(
+  readModel: ReadModel,
+  ouId: string,
+  text: string,
+  aliasKinds: readonly string[],
+): Promise<LeadDocument[]> {
   const keys = new Map<string, Binary>();
   for (const kind of new Set([...wellKnownKinds, ...aliasKinds])) {
     const normalised = normaliseAlias(kind, text);

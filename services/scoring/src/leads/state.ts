@@ -61,7 +61,12 @@ export function loweredTextsOf({ fields, aliases }: Pick<Lead, 'fields' | 'alias
   return lowered;
 }
 
-/** The text that a text search covers, lower-cased: name, company and aliases, a line each. */
-export function searchTextOf({ name, company, alias = [] }: LoweredTexts): string {
-  return [name, company, ...alias].filter((text) => text !== undefined).join('\n');
+/** The texts that a text search covers, lower-cased: name, company and aliases. */
+export function searchTextsOf({ name, company, alias = [] }: LoweredTexts): string[] {
+  return [name, company, ...alias].filter((text) => text !== undefined);
+}
+
+/** The same as one text, a line each. */
+export function searchTextOf(lowered: LoweredTexts): string {
+  return searchTextsOf(lowered).join('\n');
 }

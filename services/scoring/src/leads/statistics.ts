@@ -8,6 +8,8 @@ export interface Statistics {
   /** Of each score; of profile and deal scores without those of 0. */
   histograms: Readonly<Record<LeadScoreType, Histogram>>;
   leads: number;
+  /** Partitions in which there are leads. */
+  partitions: number[];
   aliasKinds: string[];
 }
 
@@ -23,6 +25,7 @@ export async function loadStatistics(readModel: ReadModel, ouId: string): Promis
       deal: joinHistograms(found.map(({ deal_buckets }) => unpackHistogram(deal_buckets))),
     },
     leads: found.reduce((sum, document) => sum + document.leads, 0),
+    partitions: found.filter(({ leads }) => leads > 0).map(({ partition }) => partition),
     aliasKinds: found.flatMap(({ alias_kinds }) => alias_kinds),
   };
 }

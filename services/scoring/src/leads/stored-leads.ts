@@ -2,13 +2,14 @@
 import {
   bytesOf,
   containsText,
+  inChunks,
   withClassifiedErrors,
   type Binary,
   type Filter,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { ProblemError } from '@lead-scoring/service';
-import { leadKey, leadOfKey } from '../keys.js';
+import { leadKey, leadKeysOf, leadOfKey } from '../keys.js';
 import { leads, type LeadDocument } from './documents.js';
 
 /** A page of stored leads. */
@@ -37,20 +38,50 @@ export type LeadMatch = Pick<LeadDocument, '_id' | LeadOrder['field']>;
 
 /** Up to this number, matches are read once, and sorted and counted in memory. */
 const maximumMatches = 2_000;
+/** Leads in one call. */
+const leadsPerLookUp = 500;
 
-/** The matches in order, or null if there are too many. It saves a second scan of all leads for the count. */
+/**
+ * The leads that match, in order, or null if there are too many. It saves a second scan of all leads for the count.
+ * @param among the only leads that may match, looked up by their ids; null: all leads of the OU
+ */
 export async function fewMatches(
   readModel: ReadModel,
-  filter: Filter<LeadDocument>,
+  { ouId, conditions, among }: LeadSelection,
   order: LeadOrder,
 ): Promise<LeadMatch[] | null> {
-  const found = await readModel
-    .collection(leads)
-    .find(filter)
-    .project<LeadMatch>({ _id: 1, [order.field]: 1 })
-    .limit(maximumMatches + 1)
-    .toArray();
+  if (among && among.size > maximumMatches) return null;
+  const find = (ids: Filter<LeadDocument>['_id']) =>
+    readModel
+      .collection(leads)
+      .find({ $and: [{ _id: ids }, ...conditions] } as Filter<LeadDocument>)
+      .project<LeadMatch>({ _id: 1, [order.field]: 1 })
+      .limit(maximumMatches + 1)
+      .batchSize(maximumMatches + 1)
+      .toArray();
+  const found = among
+    ? (
+        await inChunks([...among], leadsPerLookUp, (ids) =>
+          find({ $in: ids.map((leadId) => leadKey(ouId, leadId)) }),
+        )
+      ).flat()
+    : await find(leadKeysOf(ouId));
   return found.length > maximumMatches ? null : found.sort(inOrder(order));
+}
+
+/** Leads of an OU that meet all conditions. */
+export interface LeadSelection {
+  readonly ouId: string;
+  readonly conditions: readonly Filter<LeadDocument>[];
+  readonly among: ReadonlySet<string> | null;
+}
+
+/** The same as a filter for a scan. */
+export function scanFilter({
+  ouId,
+  conditions,
+}: Pick<LeadSelection, 'ouId' | 'conditions'>): Filter<LeadDocument> {
+  return { $and: [{ _id: leadKeysOf(ouId) }, ...conditions] };
 }
 
 export function inOrder({ field, direction }: LeadOrder): (left: LeadMatch, right: LeadMatch) => number {
