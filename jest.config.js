@@ -2,7 +2,7 @@
 // HTTP and topics), and alone, those of e2e that load the machine, or promise a time, and need it for themselves. Only unit
 // tests may run without the platform.
 const alone =
-  '(broker-away|silent-servers|commands|database-away|database-crash|deleted-while-suspended|exactly-once|notifications|notifications-chaos|start|three-brokers|two-instances).e2e.test.ts';
+  '(broker-away|silent-servers|database-away|database-crash|exactly-once|notifications-chaos|three-brokers|two-instances).e2e.test.ts';
 const common = {
   rootDir: import.meta.dirname,
   testEnvironment: '<rootDir>/packages/testing/scripts/patient-environment.mjs',
