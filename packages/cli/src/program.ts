@@ -11,7 +11,8 @@ import { history } from './history-command.js';
 import { declareJobs } from './job-commands.js';
 import { importLeads } from './lead-import-command.js';
 import { deleteLead, explain, leads, resetScore } from './leads-commands.js';
-import { retryLetters, serviceNamed, showDeadLetters, tail } from './log-commands.js';
+import { discardLetters, retryLetters, showDeadLetter, showDeadLetters } from './dead-letters-commands.js';
+import { serviceNamed, tail } from './log-commands.js';
 import { declareAudit, declareMembers } from './member-commands.js';
 import { declareUsage } from './usage-commands.js';
 import type { Output } from './output.js';
@@ -228,10 +229,27 @@ function declareDeadLetters(program: Command, { command, output }: CommandContex
     .description('Records that a service could not process.');
   deadLetters
     .command('list <service>')
-    .description('List them with their origin and the reason.')
+    .description('List those that are not resolved, with their origin and the reason.')
+    .option('--all', 'also those that were resolved or discarded')
     .action(
       command((flags, settings, [service = '']) =>
         showDeadLetters(serviceNamed(service), flags, settings, output),
+      ),
+    );
+  deadLetters
+    .command('show <service> <id>')
+    .description('Show one with its headers and its payload.')
+    .action(
+      command((flags, settings, [service = '', id = '']) =>
+        showDeadLetter(serviceNamed(service), id, flags, settings, output),
+      ),
+    );
+  deadLetters
+    .command('discard <service> <ids...>')
+    .description('Mark those that nobody needs: they are not sent again, and no longer listed.')
+    .action(
+      command((flags, settings, [service = '', ...ids]) =>
+        discardLetters(serviceNamed(service), ids, flags, settings, output),
       ),
     );
   deadLetters

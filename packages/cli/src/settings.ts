@@ -53,7 +53,7 @@ export function settingsOf(
   const found =
     startFileIn(environment.LEAD_SCORING_RUN_DIRECTORY) ??
     startFileAbove(directory) ??
-    (checkout === undefined ? null : startFileIn(join(checkout, '.run')));
+    startFileOf(checkout, flags, environment);
   const start = found?.content;
   const apiUrl = flags.url ?? environment.LEAD_SCORING_URL ?? start?.api_url ?? 'http://127.0.0.1:8080';
   // The file's token belongs to the file's system, and must not be sent to another one.
@@ -112,6 +112,20 @@ function startFileAbove(directory: string): StartFile | null {
     const found = startFileIn(join(at, '.run'));
     if (found !== null || dirname(at) === at) return found;
   }
+}
+
+/**
+ * The start file of the program's own checkout, for commands in other folders. Not where a flag or the environment names a system: its
+ * settings must not be mixed with those of another.
+ */
+function startFileOf(
+  checkout: string | undefined,
+  { url }: GlobalFlags,
+  { LEAD_SCORING_URL, KAFKA_BROKERS, MONGODB_URI }: NodeJS.ProcessEnv,
+): StartFile | null {
+  const names = [url, LEAD_SCORING_URL, KAFKA_BROKERS, MONGODB_URI];
+  if (checkout === undefined || names.some((name) => name !== undefined)) return null;
+  return startFileIn(join(checkout, '.run'));
 }
 
 /** The start file in a folder like `.run`; null where there is none. */

@@ -29,12 +29,12 @@ export const deadLetterHeaders = {
 /**
  * The outcome of a retried dead letter. `effect`: it caused events or commands. `none`: it caused nothing, because it
  * came too late or had taken effect before. `refused`: the service rejected it, for the reason given. `parked`: it
- * became a dead letter again.
+ * became a dead letter again. `discarded`: an operator has decided that nobody needs it, and it was not sent.
  */
-export type RetryOutcome = 'effect' | 'none' | 'refused' | 'parked';
+export type RetryOutcome = 'effect' | 'none' | 'refused' | 'parked' | 'discarded';
 
 export function isRetryOutcome(text: string | undefined): text is RetryOutcome {
-  return text === 'effect' || text === 'none' || text === 'refused' || text === 'parked';
+  return ['effect', 'none', 'refused', 'parked', 'discarded'].includes(text ?? '');
 }
 
 /** The most characters of a reason. */

@@ -1,7 +1,12 @@
 // Lists and retries dead letters: records that a service could not process.
 import { topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
 import { headerText, timeText } from './codec.js';
-import { deadLetterHeaders, isRetryOutcome, type RetryOutcome } from './dead-letter-record.js';
+import {
+  deadLetterHeaders,
+  isRetryOutcome,
+  outcomeMessage,
+  type RetryOutcome,
+} from './dead-letter-record.js';
 import { internals, type EventLog } from './event-log.js';
 import type { KafkaConnection } from './kafka/kafka-connection.js';
 import type { EncodedRecord } from './outgoing.js';
@@ -45,6 +50,100 @@ export async function* listDeadLetters(log: EventLog, service: ServiceName): Asy
   } finally {
     connection.close();
   }
+}
+
+/** The content of a dead letter, for a person. */
+export interface DeadLetterContent {
+  letter: DeadLetter;
+  headers: Record<string, string>;
+  /** The bytes as text: the JSON of a record that was written as such. */
+  payload: string;
+}
+
+/**
+ * The content of one dead letter.
+ * @returns null when there is none with the id
+ */
+export async function readDeadLetter(
+  log: EventLog,
+  service: ServiceName,
+  id: string,
+): Promise<DeadLetterContent | null> {
+  const connection = log[internals].connect();
+  try {
+    const partition = Number(id.slice(0, id.indexOf(':')));
+    if (partition >= log.config.partitions) return null;
+    const all = await readPartition(log, connection, service, partition);
+    const found = all.find(({ letter }) => letter.id === id);
+    if (!found) return null;
+    const { letter, record } = found;
+    const names = Object.keys(record.headers);
+    const headers = Object.fromEntries(names.map((name) => [name, headerText(record.headers, name) ?? '']));
+    return { letter, headers, payload: payloadText(record.value) };
+  } finally {
+    connection.close();
+  }
+}
+
+/** Registered records begin with a zero byte and the four bytes of the schema's id. */
+const registeredPrefix = 5;
+
+function payloadText(value: Buffer | null): string {
+  if (value === null) return '';
+  return (value[0] === 0 ? value.subarray(registeredPrefix) : value).toString('utf8');
+}
+
+/**
+ * Marks dead letters as discarded: they are not sent again, and count as resolved. The records stay in the topic until its
+ * retention deletes them.
+ * @returns those that were marked: of the given ids those that exist and were not discarded before
+ */
+export async function discardDeadLetters(
+  log: EventLog,
+  service: ServiceName,
+  ids: readonly string[],
+): Promise<DeadLetter[]> {
+  const { connect, wire } = log[internals];
+  const wanted = new Set(ids);
+  const connection = connect();
+  const discarded: DeadLetter[] = [];
+  try {
+    await connection.open([wire(`${service}.dead-letters`)]);
+    const id = `${log.config.namespace}.${service}.dead-letter-retry`;
+    const producer = createTransactionalProducer(connection, { transactionalId: id, groupId: id });
+    // Fencing stops a concurrent retry, so that no letter is both sent and discarded.
+    await producer.fence();
+    for (const partition of new Set(ids.map((one) => Number(one.slice(0, one.indexOf(':')))))) {
+      if (partition >= log.config.partitions) continue;
+      const found = await readPartition(log, connection, service, partition);
+      const chosen = found.filter(({ letter }) => wanted.has(letter.id) && letter.outcome !== 'discarded');
+      if (chosen.length === 0) continue;
+      const messages = chosen.map(({ letter }) =>
+        outcomeMessage(
+          wire(`${service}.dead-letters`),
+          partition,
+          offsetOf(letter),
+          { outcome: 'discarded' },
+          Date.now(),
+        ),
+      );
+      await producer.commit({
+        batches: toBatches(messages, readBytes).map(({ batch }) => batch),
+        offsets: [],
+      });
+      discarded.push(
+        ...chosen.map(({ letter }): DeadLetter => ({ ...letter, retried: true, outcome: 'discarded' })),
+      );
+    }
+    return discarded;
+  } finally {
+    connection.close();
+  }
+}
+
+/** Whether nothing remains to be done about a dead letter; one that is parked again is another letter. */
+export function isResolved({ outcome }: DeadLetter): boolean {
+  return outcome !== null && outcome !== 'refused';
 }
 
 export interface RetryDeadLettersOptions {

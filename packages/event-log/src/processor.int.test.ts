@@ -5,7 +5,14 @@ import type { ServiceName, TopicName } from '@lead-scoring/contracts';
 import { isFullSize } from '@lead-scoring/platform/full-size';
 import { eventually } from '@lead-scoring/platform/waiting';
 import kafkajs from 'kafkajs';
-import { listDeadLetters, retryDeadLetters, type DeadLetter } from './dead-letters.js';
+import {
+  discardDeadLetters,
+  isResolved,
+  listDeadLetters,
+  readDeadLetter,
+  retryDeadLetters,
+  type DeadLetter,
+} from './dead-letters.js';
 import type { FetchAnswer } from './kafka/direct-broker.js';
 import { internals, type EventLog } from './event-log.js';
 import type { Broker } from './kafka/broker.js';
@@ -656,6 +663,28 @@ describe('records that cannot be processed', () => {
     const plain = records.find(({ value }) => value?.toString() === 'not at all');
     expect(plain?.key?.toString()).toBe('k');
     expect(plain?.headers.type?.toString()).toBe('CreateRuleset');
+  });
+
+  test('the content of a dead letter can be read: its headers, and its payload as text', async () => {
+    const [letter] = (await letters()).filter(({ key }) => key !== null && poison.has(key));
+    const content = await readDeadLetter(log, 'scoring', letter?.id ?? '');
+    expect(content?.letter).toEqual(letter);
+    expect(content?.headers).toMatchObject({ type: 'CreateRuleset', 'dead-letter-reason': letter?.reason });
+    expect(JSON.parse(content?.payload ?? '')).toMatchObject({ ruleset_id: letter?.key });
+    expect(await readDeadLetter(log, 'scoring', '0:987654')).toBeNull();
+    expect(await readDeadLetter(log, 'scoring', '99:0')).toBeNull();
+  });
+
+  test('a dead letter that is discarded is resolved, is not sent again, and can be discarded once', async () => {
+    const [letter] = (await letters()).filter(({ type }) => type === 'Unheard');
+    const id = letter?.id ?? '';
+    expect(letter && isResolved(letter)).toBe(false);
+    expect(await discardDeadLetters(log, 'scoring', [id, '0:987654', '99:0'])).toMatchObject([{ id }]);
+    const [discarded] = (await letters()).filter((one) => one.id === id);
+    expect(discarded).toMatchObject({ retried: true, outcome: 'discarded' });
+    expect(discarded && isResolved(discarded)).toBe(true);
+    expect((await retryDeadLetters(log, 'scoring', { ids: [id] })).retried).toEqual([]);
+    expect(await discardDeadLetters(log, 'scoring', [id])).toEqual([]);
   });
 
   test('a retried dead letter takes effect once for any number of retries, and is parked again when it fails again', async () => {

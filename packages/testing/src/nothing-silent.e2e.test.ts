@@ -392,7 +392,7 @@ describe('lead-scoring dead-letters retry reports the outcome of each letter', (
     expect(sent.stderr).toContain(`${ids[3] ?? ''} CreateRuleset is a dead letter again`);
     expect(sent).toMatchObject({ code: 1 });
     const listed = JSON.parse(
-      (await cli('dead-letters', 'list', 'scoring', '--json')).stdout,
+      (await cli('dead-letters', 'list', 'scoring', '--all', '--json')).stdout,
     ) as DeadLetter[];
     expect(ids.map((id) => listed.find((letter) => letter.id === id)?.outcome)).toEqual([
       'effect',
@@ -400,6 +400,15 @@ describe('lead-scoring dead-letters retry reports the outcome of each letter', (
       'refused',
       'parked',
     ]);
+    const shown = await cli('dead-letters', 'show', 'scoring', ids[2] ?? '');
+    expect(shown.stdout).toContain('reason: it was not understood then');
+    expect(shown.stdout).toContain(JSON.stringify(update));
+    const open = async () => (await cli('dead-letters', 'list', 'scoring', '--json')).stdout;
+    const isOpen = (text: string) =>
+      ids.map((id) => (JSON.parse(text) as DeadLetter[]).some((letter) => letter.id === id));
+    expect(isOpen(await open())).toEqual([false, false, true, false]);
+    expect((await cli('dead-letters', 'discard', 'scoring', ids[2] ?? '')).stdout).toBe('1 discarded.\n');
+    expect(isOpen(await open())).toEqual([false, false, false, false]);
   }, 60_000);
 
   test('events that were accepted before have no effect', async () => {

@@ -32,6 +32,8 @@ export function createLocalHandlers(
 ): LocalHandlers {
   const { NAMESPACE: namespace, PARTITIONS: partitions, ANSWER_IDLE_MS: answerIdleMs } = configuration;
   const openApi = openApiDocument({ version: apiVersion });
+  // One for all requests: it remembers what it has logged.
+  const isReady = readinessHandler(healthChecks, logger);
   return {
     ...identityLists(readModel),
     getLimits: limitsHandler(readModel, organisationRateLimitOf(configuration)),
@@ -45,7 +47,7 @@ export function createLocalHandlers(
       await livenessHandler(req, res, () => undefined);
     },
     readiness: async (req, res) => {
-      await readinessHandler(healthChecks, logger)(req, res, () => undefined);
+      await isReady(req, res, () => undefined);
     },
   };
 }
