@@ -82,7 +82,12 @@ describe('alerts', () => {
     '$name asks for series that exist, and has a runbook',
     ({ expression, runbook }) => {
       const named = expression.match(/\b(?:up|[a-z0-9]+(?:_[a-z0-9]+){2,})\b/g) ?? [];
-      const labels = new Set(['http_response_status_code', 'min_over_time', 'histogram_quantile']);
+      const labels = new Set([
+        'http_response_status_code',
+        'http_request_method',
+        'min_over_time',
+        'histogram_quantile',
+      ]);
       expect(named.length).toBeGreaterThan(0);
       expect(named.filter((name) => !series.has(name) && !labels.has(name))).toEqual([]);
       expect(existsSync(join(checkout, runbook))).toBe(true);

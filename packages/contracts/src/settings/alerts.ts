@@ -103,21 +103,22 @@ export const alertDeclarations: readonly AlertDeclaration[] = [
   {
     name: 'ServerErrors',
     expression:
-      'sum by (http_route) (rate(http_server_request_duration_count{http_response_status_code=~"5.."}[5m])) / sum by (http_route) (rate(http_server_request_duration_count[5m])) > 0.02',
+      'sum by (instance) (rate(http_server_request_duration_count{http_response_status_code=~"5.."}[5m])) / sum by (instance) (rate(http_server_request_duration_count[5m])) > 0.02',
     after: '5m',
     severity: 'page',
     summary:
-      '{{ $value | humanizePercentage }} of the answers of {{ $labels.http_route }} are errors of the server',
+      '{{ $value | humanizePercentage }} of the answers of {{ $labels.instance }} are errors of the server',
     meaning: 'Callers get 5xx: a server or a service is away, or too slow.',
     runbook: runbook('stuck-partition'),
   },
   {
     name: 'SlowAnswers',
     expression:
-      'histogram_quantile(0.99, sum by (le) (rate(http_server_request_duration_bucket{http_route="/ingest"}[5m]))) > 1',
+      'histogram_quantile(0.99, sum by (le, instance) (rate(http_server_request_duration_bucket{http_request_method="POST",http_response_status_code="202"}[5m]))) > 1',
     after: '10m',
     severity: 'ticket',
-    summary: 'one of a hundred calls of /ingest takes longer than {{ $value }} s',
+    summary:
+      'one of a hundred calls that send events to {{ $labels.instance }} takes longer than {{ $value }} s',
     meaning: 'Producers wait: the gateway or the brokers have too much to do.',
     runbook: runbook('more-processes'),
   },

@@ -149,7 +149,7 @@ export const instrumentedMetrics: readonly MetricDeclaration[] = [
     unit: 's',
     meaning: 'Duration of HTTP requests that the process has answered, from the first byte to the last.',
     labels: {
-      http_route: 'the route, as /openapi.json has it',
+      http_route: 'the route of a query port; the gateway does not name its routes',
       http_request_method: 'the method',
       http_response_status_code: 'the status',
     },
