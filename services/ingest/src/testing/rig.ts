@@ -77,7 +77,7 @@ export async function startRig({
   });
   const { log, readModel, logger, onFatal } = rig;
   const read = { ...(await reads(readModel, logger)), editions: readModel.editions };
-  await rig.serve(ingestQueries(read, { partitions, positionTimeoutMs: 2_000, scoring }));
+  await rig.serve(ingestQueries(read, { partitions, positionTimeoutMs: 5_000, scoring }));
 
   const startProcessor = () => rig.run(createServiceProcessor(log, service, { readModel, logger, onFatal }));
 

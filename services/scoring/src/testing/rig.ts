@@ -97,7 +97,7 @@ export async function startRig({
   const ingest = await startIngestStandIn();
   await rig.serve(
     scoringQueries(readModel, createPublishedConfigurations(readModel), {
-      positionTimeoutMs: 2_000,
+      positionTimeoutMs: 5_000,
       ingest: ingest.port,
       paintPicture,
     }),
