@@ -4,7 +4,6 @@ import {
   openPageKey,
   openPages,
   pageKey,
-  removedText,
   slotsPerBlock,
   standardSize,
   storedTexts,
@@ -110,7 +109,7 @@ export class OpenTextIndex {
   async #foldTogether(page: OpenPage, changes: readonly TextChange[]): Promise<void> {
     const stored = changes.map(({ leadId, offset, removed }) => ({
       ...{ leadId, offset },
-      removed: removed.filter((text) => !blank(page.texts, { text, leadId })),
+      removed: removed.filter((text) => !takeOut(page.texts, { text, leadId })),
     }));
     await this.#removeStored(
       page.ouId,
@@ -163,8 +162,9 @@ class TextSet {
 
 /**
  * The number of changes whose removals can be made at once and before their additions, so that the documents do not depend on how the log is
- * cut into batches. Removals from stored pages are guarded by offsets, so none may be made before an earlier one. What is removed before a
- * block is full is not in the block; what is removed afterwards leaves an empty place in it.
+ * cut into batches. What an open page loses makes room in it, so such a removal comes first. Removals from stored pages are guarded by
+ * offsets, so none may be made before an earlier one. What is removed before a block is full is not in the block; what is removed afterwards
+ * leaves an empty place in it.
  * @param room texts until the block is full
  */
 function foldedTogether({ texts }: OpenPage, changes: readonly TextChange[], room: number): number {
@@ -180,11 +180,11 @@ function foldedTogether({ texts }: OpenPage, changes: readonly TextChange[], roo
   return changes.length;
 }
 
-/** Takes a text out of a page, whose other texts keep their places. @returns whether it was there */
-function blank(texts: LeadText[], { text, leadId }: LeadText): boolean {
+/** Takes a text out of an open page. @returns whether it was there */
+function takeOut(texts: LeadText[], { text, leadId }: LeadText): boolean {
   const index = texts.findIndex((one) => one.leadId === leadId && one.text === text);
   if (index === -1) return false;
-  texts[index] = removedText;
+  texts.splice(index, 1);
   return true;
 }
 
