@@ -860,7 +860,7 @@ describe('paths and methods', () => {
     expect(problem.safeParse(reply.body).error?.issues ?? []).toEqual([]);
   });
 
-  test.each(['/openapi.json', '/asyncapi.json', '/docs', '/healthz', '/readyz'])(
+  test.each(['/', '/openapi.json', '/asyncapi.json', '/docs', '/healthz', '/readyz'])(
     '%s needs no credential',
     async (path) => {
       const reply = await rig.call('GET', path, { token: null });
@@ -869,6 +869,15 @@ describe('paths and methods', () => {
       expect(reply.headers.get('x-powered-by')).toBeNull();
     },
   );
+
+  test('a browser that asks for the host alone gets the documentation', async () => {
+    const [root, page] = await Promise.all(
+      ['/', '/docs'].map((path) => rig.call('GET', path, { token: null })),
+    );
+    expect(root?.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(root?.body).toBe(page?.body);
+    expect(root?.body).toContain('href="openapi.json"');
+  });
 
   test('problems are application/problem+json for requests that accept it', async () => {
     const reply = await rig.call('GET', '/nothing', { headers: { accept: 'application/problem+json' } });

@@ -34,6 +34,8 @@ export const documentation = defineRoute({
   name: 'documentation',
   method: 'GET',
   path: '/docs',
+  // What a browser asks for that was given the host alone.
+  alsoAt: ['/'],
   summary: 'This API as a page to browse; works offline',
   responses: { 200: { description: 'Page', contentType: 'text/html' } },
 });
