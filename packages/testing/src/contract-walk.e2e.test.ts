@@ -359,7 +359,7 @@ describe('the credential that requested a change is recorded with the change', (
 
 describe('an undeclared route is not served', () => {
   test.each([
-    ['GET', '/'],
+    ['POST', '/no-such-route'],
     ['GET', '/leads/'.repeat(3)],
     ['GET', '/admin'],
     ['GET', '/internal/visible?position=x'],
