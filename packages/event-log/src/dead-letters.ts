@@ -10,6 +10,7 @@ import {
 import { internals, type EventLog } from './event-log.js';
 import type { KafkaConnection } from './kafka/kafka-connection.js';
 import type { EncodedRecord } from './outgoing.js';
+import { registeredPrefixBytes } from './registered-json.js';
 import { readUntil, untilCurrentEnd, type RawRecord } from './kafka/partition-reader.js';
 import { recordBytes } from './kafka/record-batch.js';
 import { pause } from './timing.js';
@@ -71,7 +72,7 @@ export async function readDeadLetter(
 ): Promise<DeadLetterContent | null> {
   const connection = log[internals].connect();
   try {
-    const partition = Number(id.slice(0, id.indexOf(':')));
+    const partition = partitionOf(id);
     if (partition >= log.config.partitions) return null;
     const all = await readPartition(log, connection, service, partition);
     const found = all.find(({ letter }) => letter.id === id);
@@ -85,12 +86,9 @@ export async function readDeadLetter(
   }
 }
 
-/** Registered records begin with a zero byte and the four bytes of the schema's id. */
-const registeredPrefix = 5;
-
 function payloadText(value: Buffer | null): string {
   if (value === null) return '';
-  return (value[0] === 0 ? value.subarray(registeredPrefix) : value).toString('utf8');
+  return (value[0] === 0 ? value.subarray(registeredPrefixBytes) : value).toString('utf8');
 }
 
 /**
@@ -103,42 +101,16 @@ export async function discardDeadLetters(
   service: ServiceName,
   ids: readonly string[],
 ): Promise<DeadLetter[]> {
-  const { connect, wire } = log[internals];
+  const topic = log[internals].wire(`${service}.dead-letters`);
   const wanted = new Set(ids);
-  const connection = connect();
-  const discarded: DeadLetter[] = [];
-  try {
-    await connection.open([wire(`${service}.dead-letters`)]);
-    const id = `${log.config.namespace}.${service}.dead-letter-retry`;
-    const producer = createTransactionalProducer(connection, { transactionalId: id, groupId: id });
-    // Fencing stops a concurrent retry, so that no letter is both sent and discarded.
-    await producer.fence();
-    for (const partition of new Set(ids.map((one) => Number(one.slice(0, one.indexOf(':')))))) {
-      if (partition >= log.config.partitions) continue;
-      const found = await readPartition(log, connection, service, partition);
-      const chosen = found.filter(({ letter }) => wanted.has(letter.id) && letter.outcome !== 'discarded');
-      if (chosen.length === 0) continue;
-      const messages = chosen.map(({ letter }) =>
-        outcomeMessage(
-          wire(`${service}.dead-letters`),
-          partition,
-          offsetOf(letter),
-          { outcome: 'discarded' },
-          Date.now(),
-        ),
-      );
-      await producer.commit({
-        batches: toBatches(messages, readBytes).map(({ batch }) => batch),
-        offsets: [],
-      });
-      discarded.push(
-        ...chosen.map(({ letter }): DeadLetter => ({ ...letter, retried: true, outcome: 'discarded' })),
-      );
-    }
-    return discarded;
-  } finally {
-    connection.close();
-  }
+  const discarded = await writeAbout(log, service, {
+    partitions: [...new Set(ids.map(partitionOf))],
+    isChosen: ({ id, outcome }) => wanted.has(id) && outcome !== 'discarded',
+    messagesOf: ({ letter }, partition) => [
+      outcomeMessage(topic, partition, offsetOf(letter), { outcome: 'discarded' }, Date.now()),
+    ],
+  });
+  return discarded.map((letter) => ({ ...letter, retried: true, outcome: 'discarded' }));
 }
 
 /** Whether nothing remains to be done about a dead letter; one that is parked again is another letter. */
@@ -164,36 +136,60 @@ export async function retryDeadLetters(
   service: ServiceName,
   options: RetryDeadLettersOptions = {},
 ): Promise<{ retried: DeadLetter[] }> {
-  const { connect, wire } = log[internals];
+  const { wire } = log[internals];
   const wanted = options.ids === undefined ? undefined : new Set(options.ids);
+  const retried = await writeAbout(log, service, {
+    partitions: Array.from({ length: log.config.partitions }, (_, partition) => partition),
+    isChosen: ({ id, source, retried: isRetried }) =>
+      source === undefined && (wanted?.has(id) ?? true) && (options.again === true || !isRetried),
+    messagesOf: ({ letter, record }, partition) => [
+      retriedRecord(wire(`${service}.commands`), record, partition, letter),
+      retryMarker(wire(`${service}.dead-letters`), record, partition, letter),
+    ],
+  });
+  return { retried: retried.map((letter) => ({ ...letter, retried: true, outcome: null })) };
+}
+
+interface FoundLetter {
+  letter: DeadLetter;
+  record: RawRecord;
+}
+
+/**
+ * Writes records about the chosen dead letters, those of a partition in one transaction.
+ * @param action `partitions`: those that are searched; one that does not exist has no letters
+ * @returns the chosen letters, as they were before
+ */
+async function writeAbout(
+  log: EventLog,
+  service: ServiceName,
+  action: {
+    partitions: readonly number[];
+    isChosen: (letter: DeadLetter) => boolean;
+    messagesOf: (found: FoundLetter, partition: number) => EncodedRecord[];
+  },
+): Promise<DeadLetter[]> {
+  const { connect, wire } = log[internals];
   const connection = connect();
-  const retried: DeadLetter[] = [];
+  const written: DeadLetter[] = [];
   try {
     await connection.open([wire(`${service}.commands`), wire(`${service}.dead-letters`)]);
     const id = `${log.config.namespace}.${service}.dead-letter-retry`;
     const producer = createTransactionalProducer(connection, { transactionalId: id, groupId: id });
-    // Fencing stops a concurrent retry, so the markers read below are complete.
+    // Fencing stops a concurrent call, so the markers read below are complete, and no letter is both sent and discarded.
     await producer.fence();
-    for (let partition = 0; partition < log.config.partitions; partition++) {
+    for (const partition of action.partitions.filter((one) => one < log.config.partitions)) {
       const found = await readPartition(log, connection, service, partition);
-      const chosen = found.filter(
-        ({ letter }) =>
-          letter.source === undefined &&
-          (wanted ? wanted.has(letter.id) : true) &&
-          (options.again === true || !letter.retried),
-      );
+      const chosen = found.filter(({ letter }) => action.isChosen(letter));
       if (chosen.length === 0) continue;
-      const messages = chosen.flatMap(({ letter, record }) => [
-        retriedRecord(wire(`${service}.commands`), record, partition, letter),
-        retryMarker(wire(`${service}.dead-letters`), record, partition, letter),
-      ]);
+      const messages = chosen.flatMap((one) => action.messagesOf(one, partition));
       await producer.commit({
         batches: toBatches(messages, readBytes).map(({ batch }) => batch),
         offsets: [],
       });
-      retried.push(...chosen.map(({ letter }) => ({ ...letter, retried: true, outcome: null })));
+      written.push(...chosen.map(({ letter }) => letter));
     }
-    return { retried };
+    return written;
   } finally {
     connection.close();
   }
@@ -215,9 +211,7 @@ export async function awaitOutcomes(
   try {
     for (;;) {
       const open = new Set(
-        [...known.values()]
-          .filter(({ outcome }) => outcome === null)
-          .map(({ id }) => Number(id.slice(0, id.indexOf(':')))),
+        [...known.values()].filter(({ outcome }) => outcome === null).map(({ id }) => partitionOf(id)),
       );
       if (open.size === 0 || Date.now() > deadline) return [...known.values()];
       for (const partition of open)
@@ -235,10 +229,10 @@ async function readPartition(
   connection: KafkaConnection,
   service: ServiceName,
   partition: number,
-): Promise<{ letter: DeadLetter; record: RawRecord }[]> {
+): Promise<FoundLetter[]> {
   const topic = log[internals].wire(`${service}.dead-letters`);
   await connection.open([topic]);
-  const found = new Map<string, { letter: DeadLetter; record: RawRecord }>();
+  const found = new Map<string, FoundLetter>();
   const earliest = await connection.offset(topic, partition, 'earliest');
   const isEnd = await untilCurrentEnd(connection, topic, partition);
   const all = readUntil(connection, { topic, partition, from: earliest }, isEnd, { maxBytes: readBytes });
@@ -313,6 +307,11 @@ function retriedRecord(
     timestamp: record.timestamp,
   };
   return { topic, partition, message, bytes: recordBytes(message) };
+}
+
+/** The id of a dead letter is its partition and offset in the topic. */
+function partitionOf(id: string): number {
+  return Number(id.slice(0, id.indexOf(':')));
 }
 
 function offsetOf({ id }: DeadLetter): string {
