@@ -306,10 +306,17 @@ export const notificationPayload = z
 export type NotificationPayload = z.infer<typeof notificationPayload>;
 /** The body for a firing of an account. */
 export type AccountFiredPayload = z.infer<typeof accountNotification>;
+/** The body of the warning that a quota is nearly used. */
+export type QuotaPayload = z.infer<typeof quotaNotification>;
 /** The body for a firing of a lead. */
 export type FiredPayload = Exclude<
   NotificationPayload,
-  { type: 'channel.test' | 'account.milestone.fired' | 'quota.nearly_used' }
+  { type: 'channel.test' } | AccountFiredPayload | QuotaPayload
 >;
-/** The body of the warning that a quota is nearly used. */
-export type QuotaPayload = z.infer<typeof quotaNotification>;
+
+/** The data of a firing, which is about a lead or an account; null for a test and for a warning of a quota. */
+export function firedDataOf(
+  payload: NotificationPayload,
+): (FiredPayload | AccountFiredPayload)['data'] | null {
+  return payload.type === 'channel.test' || payload.type === 'quota.nearly_used' ? null : payload.data;
+}

@@ -1,6 +1,7 @@
 // What becomes of each record of a partition in a second reading of it: most stay as they are, and a record about something that was
 // deleted is replaced by one without content at the same offset.
 import {
+  firedDataOf,
   isNameBasedId,
   records as declarations,
   type PayloadOf,
@@ -113,10 +114,9 @@ export class PartitionRewriting {
 
   #requestOf(record: RawRecord): RecordToWrite | null {
     const request = payloadOf(record) as declarations.NotificationRequested | null;
-    if (!request || request.payload.type === 'channel.test' || request.payload.type === 'quota.nearly_used')
-      return null;
+    const data = request && firedDataOf(request.payload);
+    if (!data) return null;
     const { channel_id, notification_id } = request;
-    const { data } = request.payload;
     const [topic = '', , offset] = data.position.split(':');
     const subject = 'account' in data ? { account_id: data.account.id } : { lead_id: data.lead.id };
     if (!this.options.marks.isUntold({ channel_id, ...subject }, { topic, offset: Number(offset) }))

@@ -1,10 +1,10 @@
 // The answers of routes on deliveries, attempts and the health of channels.
-import type { records, routeDeclarations } from '@lead-scoring/contracts';
-import { firedOf, type ChannelHealth, type Notification } from './state.js';
+import { firedDataOf, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import type { ChannelHealth, Notification } from './state.js';
 
 export function deliveryAnswer(notification: Notification): routeDeclarations.Delivery {
   const { status, last } = notification;
-  const fired = firedOf(notification);
+  const fired = firedDataOf(notification.payload);
   return {
     id: notification.notification_id,
     unit_id: notification.ou_id,

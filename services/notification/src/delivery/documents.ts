@@ -1,6 +1,6 @@
 // The documents of delivery: notifications, their attempts, pending notifications by channel and due time, and the health of
 // channels.
-import type { JsonValue, records } from '@lead-scoring/contracts';
+import { firedDataOf, type JsonValue, type records } from '@lead-scoring/contracts';
 import {
   Binary,
   binaryToUuid,
@@ -10,7 +10,7 @@ import {
   uuidToBinary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
-import { firedOf, isTest, subjectIdOf, type ChannelHealth, type Notification } from './state.js';
+import { isTest, subjectIdOf, type ChannelHealth, type Notification } from './state.js';
 import type { WaitingNotification } from './waiting-notification.js';
 
 export interface DeliveryDocument extends GuardedDocument {
@@ -102,7 +102,7 @@ export function toDeliveryDocument(
   notification: Notification,
   at: { partition: number; offset: number },
 ): DeliveryDocument {
-  const fired = firedOf(notification);
+  const fired = firedDataOf(notification.payload);
   return {
     _id: uuidToBinary(notification.notification_id),
     ...at,

@@ -1,7 +1,7 @@
 // The share link in a notification. The link itself is recorded nowhere; it is computed for each attempt.
-import type { NotificationPayload } from '@lead-scoring/contracts';
+import { firedDataOf, type NotificationPayload } from '@lead-scoring/contracts';
 import type { ShareLink, ShareLinks } from '../share-links.js';
-import { firedOf, type Notification } from './state.js';
+import type { Notification } from './state.js';
 
 /** The link to send now; null for a notification without one, for an expired one, or when its key is no longer in force. */
 export function linkToSend(
@@ -9,7 +9,7 @@ export function linkToSend(
   links: ShareLinks | null,
   at: Date,
 ): ShareLink | null {
-  const fired = firedOf({ payload });
+  const fired = firedDataOf(payload);
   if (!fired || !share || Date.parse(share.expires_at) <= at.getTime()) return null;
   return links?.made(fired.firing_id, share.id) ?? null;
 }

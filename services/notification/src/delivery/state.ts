@@ -1,10 +1,5 @@
 // The states of delivery: a notification on its way to a channel, and a channel's health.
-import type {
-  AccountFiredPayload,
-  FiredPayload,
-  NotificationPayload,
-  records,
-} from '@lead-scoring/contracts';
+import { firedDataOf, type NotificationPayload, type records } from '@lead-scoring/contracts';
 
 export type FailureReason = records.FailureReason;
 export type PauseReason = records.ChannelPaused['reason'];
@@ -72,16 +67,9 @@ export function healthyChannel(ouId: string, channelId: string): ChannelHealth {
   };
 }
 
-/** The data of a firing's notification; null for a test and for a warning of a quota. */
-export function firedOf({
-  payload,
-}: Pick<Notification, 'payload'>): (FiredPayload | AccountFiredPayload)['data'] | null {
-  return payload.type === 'channel.test' || payload.type === 'quota.nearly_used' ? null : payload.data;
-}
-
 /** The id of the lead or account that a notification is about; undefined where it is about none. */
 export function subjectIdOf(notification: Pick<Notification, 'payload'>): string | undefined {
-  const fired = firedOf(notification);
+  const fired = firedDataOf(notification.payload);
   if (!fired) return undefined;
   return 'account' in fired ? fired.account.id : fired.lead.id;
 }

@@ -12,7 +12,7 @@ import {
   quotaPayload,
   startTime,
 } from '../../testing/delivery-builders.js';
-import { noticeOf } from '../notice.js';
+import { noticeOf, type Notice } from '../notice.js';
 import { oneLine } from '../text.js';
 import { emailMessage, recipientsOf } from './email.js';
 import { slackMessage } from './slack.js';
@@ -80,6 +80,12 @@ const testPayload: NotificationPayload = {
   timestamp: startTime,
   data: { channel: { id: idOf('channel'), name: 'Sales', type: 'slack' }, unit_id: ouId, message: 'A test.' },
 };
+
+/** The texts that Slack, Teams and e-mail get. */
+function everyForm(notice: Notice): string[] {
+  const { text, html } = emailMessage(notice, mail);
+  return [JSON.stringify(slackMessage(notice)), JSON.stringify(teamsMessage(notice)), text, html];
+}
 
 describe('one line of text', () => {
   test('has no line break, control character or mark of direction, and at most the maximum length', () => {
@@ -193,12 +199,7 @@ describe('the title of a message', () => {
     expect(down.title).toBe('Crm-17 is down to 12 account points');
     expect(down.facts.map(({ label }) => label)).not.toContain('Key');
     expect(down.facts).toContainEqual({ label: 'Cause', value: 'rules over the account changed its points' });
-    for (const text of [
-      JSON.stringify(slackMessage(up)),
-      JSON.stringify(teamsMessage(up)),
-      emailMessage(up, mail).text,
-      emailMessage(up, mail).html,
-    ]) {
+    for (const text of everyForm(up)) {
       expect(text).toContain('Acme Corporation is up to 1,287 account points');
       expect(text).not.toMatch(/undefined|null<|Why this score/);
     }
@@ -224,12 +225,7 @@ describe('the title of a message', () => {
     const hostileNotice = noticeOf(quotaPayload({ credential: account }));
     expect(hostileNotice.title).toMatch(/^The service account “<!channel> Bcc: x”: /);
     expect(slackMessage(hostileNotice).text).toContain('&lt;!channel&gt;');
-    for (const text of [
-      JSON.stringify(slackMessage(ofToken)),
-      JSON.stringify(teamsMessage(ofToken)),
-      emailMessage(ofToken, mail).text,
-      emailMessage(ofToken, mail).html,
-    ]) {
+    for (const text of everyForm(ofToken)) {
       expect(text).toContain('The token “Website”: 81 % of the events of the month are used');
       expect(text).toContain('refused with 429');
       expect(text).not.toMatch(/undefined|null<|Why this score/);
