@@ -12,6 +12,7 @@ export {
 } from './kept-platform.js';
 export { freePort, isPortFree } from './ports.js';
 export {
+  crashLoopAttempts,
   startProcess,
   type ProcessExit,
   type ProcessHandle,

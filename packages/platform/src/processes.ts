@@ -22,7 +22,7 @@ export interface ProcessRestart {
   /** How many times in a row it has died soon after its start, this one included. */
   attempt: number;
   delayMs: number;
-  /** True after three early deaths in a row: the cause is not one that a restart repairs. */
+  /** True from `crashLoopAttempts` early deaths in a row on: the cause is not one that a restart repairs. */
   crashLooping: boolean;
   lastLogLines: string[];
 }
@@ -87,7 +87,8 @@ export interface ProcessHandle {
 const STABLE_AFTER_MS = 30_000;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 30_000;
-const CRASH_LOOP_ATTEMPTS = 3;
+/** Early deaths in a row from which `crashLooping` is true. */
+export const crashLoopAttempts = 3;
 const LOG_SIZE_LIMIT_BYTES = 20_000_000;
 
 /** The pause before the nth start in a row, in milliseconds: 250, 500, 1,000 … up to the longest. */
@@ -266,7 +267,7 @@ class SupervisedProcess implements ProcessHandle {
       exit,
       attempt: this.#earlyDeaths,
       delayMs,
-      crashLooping: this.#earlyDeaths >= CRASH_LOOP_ATTEMPTS,
+      crashLooping: this.#earlyDeaths >= crashLoopAttempts,
       lastLogLines: lastLines(this.#options.logFile, 15),
     });
     try {

@@ -1,5 +1,5 @@
 // What is said about a service's process that has ended: why it refuses to start, or that it is started again.
-import type { ProcessRestart } from '@lead-scoring/platform';
+import { crashLoopAttempts, type ProcessRestart } from '@lead-scoring/platform';
 
 /** A process of a service has ended because of a setting: no restart helps until the setting is changed. */
 export class ServiceRefusesToStart extends Error {
@@ -64,7 +64,7 @@ function entryOf(line: string): LogEntry | null {
   }
 }
 
-/** One line; the third time in a row that the process ends soon after its start, with the last lines of its log. */
+/** One line; when a crash loop has begun, with the last lines of the log. */
 export function restartSentence(
   { name, exit, attempt, delayMs, crashLooping, lastLogLines }: ProcessRestart,
   logFile: string,
@@ -73,10 +73,7 @@ export function restartSentence(
   const sentence = `${name} ended (${end}) and is started again in ${String(delayMs)} ms`;
   if (!crashLooping) return sentence;
   const count = `${sentence}; that was end ${String(attempt)} in a row`;
-  return attempt === firstOfALoop
+  return attempt === crashLoopAttempts
     ? `${count}. The last lines of ${logFile}:\n${lastLogLines.join('\n')}`
     : `${count}, and ${logFile} says why`;
 }
-
-/** The attempt from which `crashLooping` is true. */
-const firstOfALoop = 3;
