@@ -1,4 +1,4 @@
-// What `lead-scoring doctor` says of a reader that is behind: the cause, how long it will take, and the runbook.
+// The finding of `lead-scoring doctor` about a reader that is behind: the cause, the expected time until it has caught up, and the runbook.
 import type { PartitionLag } from '@lead-scoring/event-log';
 import { duration } from './output.js';
 

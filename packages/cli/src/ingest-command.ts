@@ -129,7 +129,7 @@ async function sendInBatches(
   }
 }
 
-/** @throws CommandFailed with what is to be known and done then, when the command is interrupted (Ctrl-C) */
+/** @throws CommandFailed with the remedy, when the command is interrupted (Ctrl-C) */
 async function untilInterrupted<Result>(
   remedy: () => string,
   send: (signal: AbortSignal) => Promise<Result>,

@@ -1,4 +1,4 @@
-// What `lead-scoring ingest` says while it waits, when there is no terminal for a progress bar, as in a scheduled job.
+// The notes of `lead-scoring ingest` on its waits, where there is no terminal for a progress bar, as in a scheduled job.
 import { RequestFailed, type ServiceUnreachable } from '@lead-scoring/client';
 import { duration, type Output } from './output.js';
 

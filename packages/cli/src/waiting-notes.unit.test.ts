@@ -1,4 +1,4 @@
-// What is said while events wait for the rate limit, without a terminal.
+// The notes while events wait for the rate limit, without a terminal.
 import { expect, test } from '@jest/globals';
 import { RequestFailed, ServiceUnreachable } from '@lead-scoring/client';
 import { eventsIn, waitingNotes } from './waiting-notes.js';

@@ -17,7 +17,7 @@ export interface Guardian {
   /** Ends the guardian, which then touches nothing. */
   dismiss(): void;
   /**
-   * Ends what is registered, as if this process had died: for a start that is given up while its programs are still coming up.
+   * Ends all registered processes, as if this process had died: for a start that is given up while its programs are still coming up.
    * From now on `mayStart` is false, and a process that is registered is killed at once.
    * Resolves when all have ended and the folders are removed.
    */

@@ -30,7 +30,7 @@ export interface PlatformOptions {
   environment?: NodeJS.ProcessEnv;
   /** Default: all three. */
   servers?: readonly ServerName[];
-  /** Gives the start up: what has been started is ended, and then the start rejects. Later it has no effect: call `stop`. */
+  /** Gives the start up: the servers that have been started are ended, and then the start rejects. Later it has no effect: call `stop`. */
   signal?: AbortSignal;
   /** Called with each progress message, also when a server has died and is restarted. */
   onProgress?: (message: string) => void;

@@ -86,7 +86,7 @@ export function defaultOf(schema: z.ZodType): string {
   return `\`${Array.isArray(data) ? data.join(',') : text}\``;
 }
 
-/** Texts that no setting with limits allows: the message about one says what is allowed. */
+/** Texts that no setting with limits allows: the message about one names the allowed values. */
 const wrongTexts = ['', '\n', ' '];
 
 /** The allowed values in words: the message that a process gives about a wrong one. */

@@ -34,7 +34,7 @@ export const documentation = defineRoute({
   name: 'documentation',
   method: 'GET',
   path: '/docs',
-  // What a browser asks for that was given the host alone.
+  // A browser that was given the host alone asks for this path.
   alsoAt: ['/'],
   summary: 'This API as a page to browse; works offline',
   responses: { 200: { description: 'Page', contentType: 'text/html' } },

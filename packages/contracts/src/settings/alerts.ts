@@ -8,9 +8,9 @@ export interface AlertDeclaration {
   after: string;
   /** `page`: somebody acts now. `ticket`: somebody acts in working hours. */
   severity: 'page' | 'ticket';
-  /** What is the case, with the labels of the series. */
+  /** A sentence on the state that the alert reports, with the labels of the series. */
   summary: string;
-  /** What it means for users, and the usual cause. */
+  /** The effect on users, and the usual cause. */
   meaning: string;
   /** The page that says what to do, from the root of the repository. */
   runbook: string;
@@ -37,7 +37,7 @@ export const alertDeclarations: readonly AlertDeclaration[] = [
     summary:
       '{{ $labels.service }} is {{ $value }} records behind in {{ $labels.topic }}, partition {{ $labels.partition }}',
     meaning:
-      'What is accepted is not scored, shown or sent for minutes: the service is too slow for what comes in, or one of its batches is retried.',
+      'Accepted events are not scored, shown or sent for minutes: the service is too slow for what comes in, or one of its batches is retried.',
     runbook: runbook('stuck-partition'),
   },
   {

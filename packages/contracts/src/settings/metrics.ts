@@ -87,7 +87,7 @@ export const metricDeclarations = {
     name: 'topic_source_records',
     kind: 'counter',
     unit: '1',
-    meaning: 'Records of a source topic, by what became of them.',
+    meaning: 'Records of a source topic, by outcome.',
     labels: { source: sourceName, outcome: 'taken, dead_letter, or empty (a record without a value)' },
     of: source,
   },
