@@ -10,6 +10,6 @@ export interface GatewayCapabilityDependencies {
 
 export const gatewayService = ({ signature }: GatewayCapabilityDependencies) =>
   capabilitiesOf('gateway', [organisations(signature), auditTrail('gateway')], {
-    // 2: the audit trail.
-    version: 2,
+    // 2: the audit trail. 3: the limit of the last warning of a quota, and what a member who joins is in the trail.
+    version: 3,
   });

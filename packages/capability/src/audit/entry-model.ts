@@ -68,7 +68,7 @@ export function foldSubject(
       subject: { id: subject.id, name: nameOf(after) ?? nameOf(before) },
       actor: shownActor(change.actor ?? undefined) ?? null,
       address: change.actor?.address ?? null,
-      ...differing(before, after),
+      ...differing(before, after, subject.shows),
     },
   };
 }
@@ -82,18 +82,22 @@ function nameOf(state: JsonObject | null): string | null {
   return null;
 }
 
-/** Of a thing that was there and is there, the fields that differ; of any other, all that it had or has. */
+/**
+ * Of a thing that was there and is there, the fields that differ; of any other, all that it had or has.
+ * @param shows fields that are in `after` in any case
+ */
 function differing(
   before: JsonObject | null,
   after: JsonObject | null,
+  shows: readonly string[] = [],
 ): { before: JsonObject | null; after: JsonObject | null } {
   if (before === null || after === null) return { before, after };
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (field) => !isSame(before[field], after[field]),
   );
-  const part = (state: JsonObject) =>
-    Object.fromEntries(fields.flatMap((field) => (field in state ? [[field, state[field] ?? null]] : [])));
-  return { before: part(before), after: part(after) };
+  const part = (state: JsonObject, of: readonly string[]) =>
+    Object.fromEntries(of.flatMap((field) => (field in state ? [[field, state[field] ?? null]] : [])));
+  return { before: part(before, fields), after: part(after, [...new Set([...shows, ...fields])]) };
 }
 
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {

@@ -165,6 +165,33 @@ test('an entry of the organisation concerns the units of the credential or membe
   expect(unitsOf(member, [null, null])).toBeNull();
 });
 
+test('a member who joins is shown with address, role and units, also where the sign-in has made the member', () => {
+  const member = {
+    member_id: idOf('ada'),
+    email: 'ada@example.com',
+    name: 'Ada',
+    role: 'viewer',
+    ou_ids: null,
+  };
+  const shown = { email: 'ada@example.com', name: 'Ada', role: 'viewer', ou_ids: null, joined: true };
+  const joinedAfter = (invitation_hash: string | null, invitation_expires_at: string | null) =>
+    entriesOf(
+      'gateway',
+      [
+        { type: 'MemberAdded', payload: { ...member, invitation_hash, invitation_expires_at } },
+        { type: 'MemberJoined', payload: { member_id: idOf('ada') } },
+      ],
+      { organisation_id: unit },
+    )[1];
+  expect(joinedAfter(null, null)).toMatchObject({ action: 'joined', before: {}, after: shown });
+  expect(joinedAfter('ab'.repeat(32), at)).toMatchObject({
+    action: 'joined',
+    subject: { id: idOf('ada'), name: 'Ada' },
+    before: { joined: false, invitation_expires_at: at },
+    after: { ...shown, invitation_expires_at: null },
+  });
+});
+
 const event = fc.oneof(
   fc
     .record({

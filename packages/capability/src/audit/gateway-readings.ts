@@ -30,6 +30,13 @@ export const gatewayReadings: Readings<'gateway'> = {
   })),
   MemberChanged: partial('member_id', ({ email, name, role, ou_ids }) => ({ email, name, role, ou_ids })),
   MemberInvited: partial('member_id', ({ invitation_expires_at }) => ({ invitation_expires_at })),
-  MemberJoined: partial('member_id', () => ({ joined: true, invitation_expires_at: null })),
+  MemberJoined: (payload) => [
+    {
+      id: payload.member_id,
+      // A member whom an issuer has made is joined from the first event on: the entry would be empty.
+      shows: ['email', 'name', 'role', 'ou_ids', 'joined'],
+      after: (before) => ({ ...before, joined: true, invitation_expires_at: null }),
+    },
+  ],
   MemberRemoved: gone('member_id'),
 };

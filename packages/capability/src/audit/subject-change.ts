@@ -21,6 +21,8 @@ export interface SubjectChange {
    * Absent: the thing as its earlier events have left it; null where there are none.
    */
   readonly before?: JsonObject | null;
+  /** Fields that the entry shows after the change, whether they have changed or not. */
+  readonly shows?: readonly string[];
   /** What the thing is before its first event; absent: it is not there. */
   readonly initially?: JsonObject;
   /** The thing after the event; null: it is gone. undefined: this event changes nothing that is audited. */

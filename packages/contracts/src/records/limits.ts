@@ -127,7 +127,8 @@ export const warnOfQuota = defineRecord({
 export const quotaNearlyUsed = defineRecord({
   ...ofOrganisation,
   type: 'QuotaNearlyUsed',
-  description: '80 % of a quota are used. Recorded once for each quota and period.',
+  description:
+    '80 % of a quota are used. Recorded once for each quota and period, and again at 80 % of a quota that was raised since.',
   schema: z.strictObject({ ...organisation, ...usedQuota, ...happened }),
 });
 

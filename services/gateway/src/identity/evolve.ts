@@ -135,8 +135,10 @@ function limit(state: OrganisationState, event: LimitEvent): OrganisationState {
       return change(state, event.payload.credential_id, (credential) => ({ ...credential, ...limits }));
     }
     case 'QuotaNearlyUsed': {
-      const { credential_id, quota, period } = event.payload;
-      const warned = (before: WarnedQuotas | undefined) => ({ warned: { ...before, [quota]: period } });
+      const { credential_id, quota, period, limit: warnedLimit } = event.payload;
+      const warned = (before: WarnedQuotas | undefined) => ({
+        warned: { ...before, [quota]: { period, limit: warnedLimit } },
+      });
       return credential_id === null
         ? changeOrganisation(state, warned(state.organisation?.warned))
         : change(state, credential_id, (credential) => ({ ...credential, ...warned(credential.warned) }));

@@ -19,7 +19,13 @@ import type {
   WarningChannel,
   WarnOfQuota,
 } from './messages.js';
-import { covers, type Credential, type Organisation, type OrganisationState } from './state.js';
+import {
+  covers,
+  type Credential,
+  type Organisation,
+  type OrganisationState,
+  type WarnedQuota,
+} from './state.js';
 import { tokenViewOf } from './token-model.js';
 import { isUsable } from './unit-model.js';
 
@@ -171,17 +177,25 @@ function quotasAfter(before: Quotas | null, wanted: Quotas | null | undefined): 
   return wanted && records.quotaNames.some((name) => wanted[name] !== null) ? wanted : null;
 }
 
-/** Records that a quota is nearly used, once for each period; a later gateway, or a second one, records nothing. */
+/**
+ * Records that a quota is nearly used: once for each period, and again where the quota was raised since. A later gateway, a second one, or one
+ * that does not know yet of the raised quota records nothing.
+ */
 export function warnOfQuota({ id, payload }: WarnOfQuota, state: OrganisationState): IdentityDecision {
   const { requested_at: at, actor: _, ...warning } = payload;
-  const { credential_id, quota, period } = warning;
+  const { credential_id, quota } = warning;
   const owner = credential_id === null ? state.organisation : state.credentials.get(credential_id);
   const warned = owner?.warned?.[quota];
-  if (!owner || (warned !== undefined && warned >= period)) return { outcome: 'done', events: [] };
+  if (!owner || (warned && !isFurther(warning, warned))) return { outcome: 'done', events: [] };
   const event: IdentityEvent = {
     type: 'QuotaNearlyUsed',
     payload: { ...warning, at },
     command_id: id,
   };
   return { outcome: 'done', events: [event] };
+}
+
+/** Whether a warning is of a later period than the last one, or of a higher limit in the same period. */
+function isFurther(one: WarnedQuota, last: WarnedQuota): boolean {
+  return one.period > last.period || (one.period === last.period && one.limit > last.limit);
 }

@@ -10,6 +10,7 @@ import {
   idOf,
   limitCredential,
   limitOrganisation,
+  warnOfQuota,
 } from '../testing/builders.js';
 import { decide } from './decide.js';
 import type { IdentityDecision } from './decision-model.js';
@@ -185,5 +186,37 @@ describe('the limit of an organisation', () => {
       requested_by: idOf('limited admin'),
     });
     expect(codeOf(decide(command, state))).toBe('org_unit_not_allowed');
+  });
+});
+
+describe('the warning of a quota', () => {
+  const day = (n: number) => `2026-01-0${String(n)}T00:00:00.000Z`;
+  const codes = (state: OrganisationState, ...warnings: Parameters<typeof warnOfQuota>[0][]) =>
+    warnings.map((one) => codeOf(decide(warnOfQuota(one), state)));
+  const quota = 'events_per_day';
+  const warned = warnOfQuota({ quota, period: day(2), limit: 100 });
+
+  test('is recorded once in a period, again where the quota was raised, and never for an earlier period', () => {
+    const state = after(started, warned);
+    expect(
+      codes(
+        state,
+        { quota, period: day(2), limit: 100, used: 99 },
+        { quota, period: day(2), limit: 50 },
+        { quota, period: day(1), limit: 900 },
+      ),
+    ).toEqual([[], [], []]);
+    expect(codes(state, { quota, period: day(2), limit: 101 }, { quota, period: day(3), limit: 10 })).toEqual(
+      [['QuotaNearlyUsed'], ['QuotaNearlyUsed']],
+    );
+  });
+
+  test('that a gateway sends who does not know yet of the raised quota is not recorded again', () => {
+    const raised = warnOfQuota({ quota, period: day(2), limit: 200, used: 160 });
+    const state = after(started, warned, raised);
+    expect(codes(state, { quota, period: day(2), limit: 100 })).toEqual([[]]);
+    expect(codes(state, { quota: 'calls_per_day', period: day(2), limit: 100 })).toEqual([
+      ['QuotaNearlyUsed'],
+    ]);
   });
 });

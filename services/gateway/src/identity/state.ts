@@ -44,8 +44,13 @@ export interface Member {
   removed: { at: string; command_id: string } | null;
 }
 
-/** By quota, the beginning of the last period in which it was nearly used. */
-export type WarnedQuotas = Partial<Record<QuotaName, string>>;
+/** The last warning of a quota: the beginning of its period, and the largest limit in that period of which it was said. */
+export interface WarnedQuota {
+  period: string;
+  limit: number;
+}
+
+export type WarnedQuotas = Partial<Record<QuotaName, WarnedQuota>>;
 
 interface CredentialState {
   id: string;

@@ -5,14 +5,14 @@ import type { OrganisationState } from '../identity/state.js';
 import { quotaPeriodsOf } from './quota-model.js';
 
 /**
- * The command to the notification service; null where nobody has named a channel. It has the same id for the same quota, period and
- * channel, so the service delivers it once however often it is sent.
+ * The command to the notification service; null where nobody has named a channel. It has the same id for the same quota, period,
+ * limit and channel, so the service delivers it once however often it is sent.
  */
 export function quotaNotificationOf(
   warning: records.QuotaNearlyUsed,
   state: OrganisationState,
 ): records.RequestNotification | null {
-  const { organisation_id, credential_id, quota, period, at } = warning;
+  const { organisation_id, credential_id, quota, period, limit, at } = warning;
   const channel = channelFor(credential_id, state);
   if (!channel) return null;
   const { ou_id, channel_id } = channel;
@@ -20,7 +20,7 @@ export function quotaNotificationOf(
   return {
     ou_id,
     channel_id,
-    notification_id: nameBasedId(channel_id, `quota:${owner}:${quota}:${period}`),
+    notification_id: nameBasedId(channel_id, `quota:${owner}:${quota}:${period}:${String(limit)}`),
     payload: payloadOf(warning, ou_id, state),
     requested_at: at,
   };

@@ -87,12 +87,12 @@ test('it says whose quota it is, how much is used and until when, in a payload a
   ]);
 });
 
-test('however often gateways warn, and although limits change, there is one for each quota and period', () => {
+test('however often gateways warn, there is one for each quota and period, and one more for each limit that is higher', () => {
   const warning = fc.record({
     credential_id: fc.constantFrom(null, idOf('one')),
     quota: fc.constantFrom(...records.quotaNames),
     period: fc.integer({ min: 1, max: 3 }).map((day) => `2026-01-0${String(day)}T00:00:00.000Z`),
-    limit: fc.constantFrom(100, 200),
+    limit: fc.constantFrom(100, 200, 300),
   });
   fc.assert(
     fc.property(fc.array(warning, { maxLength: 30 }), (warnings) => {
@@ -102,18 +102,19 @@ test('however often gateways warn, and although limits change, there is one for 
         ...warnings.map((one, n) => warnOfQuota(one, String(n))),
       );
       const wanted = new Set<string>();
-      const latest = new Map<string, string>();
-      for (const { credential_id, quota, period } of warnings) {
+      const latest = new Map<string, { period: string; limit: number }>();
+      for (const { credential_id, quota, period, limit } of warnings) {
         const key = `${credential_id ?? ''} ${quota}`;
-        // A period that is over when a later one has begun is warned of no more.
-        if (period <= (latest.get(key) ?? '')) continue;
-        latest.set(key, period);
-        wanted.add(`${key} ${period}`);
+        const last = latest.get(key) ?? { period: '', limit: 0 };
+        // A period that is over when a later one has begun is warned of no more, nor a limit that is not above the last one.
+        if (period < last.period || (period === last.period && limit <= last.limit)) continue;
+        latest.set(key, { period, limit });
+        wanted.add(`${key} ${period} ${String(limit)}`);
       }
       const keys = sent.map(({ payload }) => {
         if (payload.type !== 'quota.nearly_used') throw new Error('another notification');
-        const { credential, quota, period } = payload.data;
-        return `${credential?.id ?? ''} ${quota} ${period}`;
+        const { credential, quota, period, limit } = payload.data;
+        return `${credential?.id ?? ''} ${quota} ${period} ${String(limit)}`;
       });
       expect(keys.toSorted()).toEqual([...wanted].sort());
       expect(new Set(sent.map(({ notification_id }) => notification_id)).size).toBe(sent.length);

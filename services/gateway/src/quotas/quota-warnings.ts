@@ -1,4 +1,4 @@
-// Sends the command that records that a quota is nearly used: once for each quota and period from this process. Which of several gateways
+// Sends the command that records that a quota is nearly used: once for each quota, period and limit from this process. Which of several gateways
 // is first does not matter, since the event is recorded once.
 import { randomUUID } from 'node:crypto';
 import { records } from '@lead-scoring/contracts';
@@ -25,7 +25,7 @@ export function createQuotaWarnings({
 }: QuotaWarningDependencies): (warning: QuotaWarning) => void {
   const sent = new LRUCache<string, true>({ max: maximumRemembered });
   return ({ organisationId, credentialId, quota, period, limit, used }) => {
-    // With another limit it is another warning, which the decider knows as a repeat of the period.
+    // With another limit it is another warning: the decider records it where the limit was raised.
     const key = `${credentialId ?? organisationId} ${quota} ${period} ${String(limit)}`;
     if (sent.has(key)) return;
     sent.set(key, true);
