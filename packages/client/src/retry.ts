@@ -13,9 +13,10 @@ export const defaultSchedule: RetrySchedule = { attempts: 8, firstDelayMs: 200, 
 
 /**
  * 429 and 5xx are temporary (SPEC.md: retry with exponential backoff). 409 `request_in_progress` is, too: the first try
- * with the same key is still running.
+ * with the same key is still running. A quota that is used up is not: it begins anew on the next day, or in the next month.
  */
 export function isWorthRetrying(status: number, code: string | undefined): boolean {
+  if (code === 'quota_used_up') return false;
   return (
     status === 429 || (status >= 500 && status !== 501) || (status === 409 && code === 'request_in_progress')
   );

@@ -39,4 +39,5 @@ test('Retry-After is understood as seconds and as a date, and what is neither co
 test('a request that is still being answered is asked for again', () => {
   expect(isWorthRetrying(409, 'request_in_progress')).toBe(true);
   expect(isWorthRetrying(409, 'duplicate_name')).toBe(false);
+  expect(isWorthRetrying(429, 'quota_used_up')).toBe(false);
 });

@@ -24,6 +24,7 @@ import { createDatabaseGate, type DatabaseGate } from './database-gate.js';
 import type { Foundations } from './foundations.js';
 import { createBytesInFlight } from './intake/bytes-in-flight.js';
 import type { ImportHandlerDependencies } from './import/handler.js';
+import { createTableCharge } from './lead-import/table-charge.js';
 import { createQuotaWarnings } from './quotas/quota-warnings.js';
 import { createRequestQuotas, type RequestQuotas } from './quotas/request-quotas.js';
 import { createSharedQuotas } from './quotas/shared-quotas.js';
@@ -102,7 +103,7 @@ export async function startRequestServices(
 export function commandDependencies(
   configuration: GatewayConfiguration,
   { signature, tokenSecrets, requestReadModel }: Foundations,
-  { requester, gate, directory, organisationLimits, forwarder }: RequestServices,
+  { requester, gate, directory, organisationLimits, quotas, forwarder }: RequestServices,
 ): CommandDependencies {
   return {
     requester,
@@ -125,6 +126,7 @@ export function commandDependencies(
     namedLead: (leadId, req, ouId) => forwarder.namedLead(leadId, req, ouId),
     eventTypes: (req, ouId) => forwarder.eventTypes(req, ouId),
     job: (jobId, req, ouId) => forwarder.job(jobId, req, ouId),
+    charge: createTableCharge({ quotas, forwarder }),
     lookUp: (routeName, request, req, ouId) => forwarder.lookUp(routeName, request, req, ouId),
     checkAnswers: process.env.NODE_ENV === 'test',
   };

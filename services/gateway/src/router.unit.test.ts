@@ -11,7 +11,7 @@ const dependencies = (without?: string): RouterDependencies => ({
   },
   lastUses: { used: () => undefined },
   calls: { count: () => Promise.resolve() },
-  quotas: { take: () => Promise.resolve() },
+  quotas: { take: () => Promise.resolve(), takeTable: () => Promise.resolve(() => undefined) },
   refusals: { refused: () => undefined },
   limitCaller: (_req, _res, next) => {
     next();

@@ -123,6 +123,7 @@ export const startLeadImport = defineRoute({
     'Starts a job (GET /jobs/{id}) that makes or updates a lead for each row. `mapping` is what the preview proposed, corrected by a person.',
     'A row gives its lead an event of the type `Lead Imported`, whose metadata are the mapped fields, at the time of the start; further aliases are linked as those of any event; and each of `event_mappings` gives an event at its own time. None of them fires a trigger. Rules may give points for `Lead Imported` as for any other type.',
     'The same rows with the same mapping, imported again, change nothing: they are `skipped`. A row that fails changes nothing and is listed, with the reason, by GET /jobs/{id}/errors.',
+    'Where the credential or the organisation has a quota of events, the start takes the events of all rows from it, or answers 429 `quota_used_up` and starts nothing. A row counts once, and once more for each of `event_mappings`; rows that are skipped, that fail or that a cancelled job does not reach count too.',
   ].join('\n\n'),
   body: leadImportMapping.extend({ file_id: id }).meta({ id: 'LeadImportStart' }),
   responses: {
@@ -190,4 +191,21 @@ export const readLeadFile = {
     digest: text(64).describe('SHA-256 of the bytes.'),
   }),
   responses: { 200: { description: 'What is in the table', schema: leadImportPreview } },
+} as const;
+
+/** What the start of an import will bring in: the gateway takes it from quotas of events before. */
+export const countLeadImportRows = {
+  name: 'countLeadImportRows',
+  method: 'GET',
+  path: '/internal/lead-files/{fileId}/rows',
+  parameters: z.strictObject({ fileId: id }),
+  query: z.strictObject({ job_id: id }),
+  responses: {
+    200: {
+      description: 'Rows',
+      schema: z.strictObject({
+        rows: z.int().min(0).describe('0 where the job was begun before, or the table is not there.'),
+      }),
+    },
+  },
 } as const;

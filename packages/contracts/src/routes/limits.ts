@@ -34,7 +34,7 @@ const credentialChange = z
       ),
     quotas: quotaChange,
     warning_channel: warningChannelChange.describe(
-      'The notification channel that gets a message when 80 % of a quota of this credential are used, once for each quota and period. It may be of any OU that the caller may use. null: the one that PATCH /settings/limits has set, if any.',
+      'The notification channel that gets a message when 80 % of a quota of this credential are used, once for each quota and period, and again at 80 % of a quota that was raised. It may be of any OU that the caller may use. null: the one that PATCH /settings/limits has set, if any.',
     ),
   })
   .refine(...someField)
@@ -126,7 +126,7 @@ export const changeLimits = defineRoute({
         .describe('At most that of the system’s configuration; null: that one.'),
       quotas: quotaChange,
       warning_channel: warningChannelChange.describe(
-        'The notification channel that gets a message when 80 % of a quota are used, once for each quota and period: of these quotas, and of those of credentials without a channel of their own. null: none.',
+        'The notification channel that gets a message when 80 % of a quota are used, once for each quota and period, and again at 80 % of a quota that was raised: of these quotas, and of those of credentials without a channel of their own. null: none.',
       ),
     })
     .refine(...someField)

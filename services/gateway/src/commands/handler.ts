@@ -6,6 +6,7 @@ import { tokenSecretId } from '../credentials/derived-secrets.js';
 import type { DatabaseGate } from '../database-gate.js';
 import { performOnce } from '../idempotency/answers.js';
 import type { Answer } from '../idempotency/write-claim.js';
+import type { Charge } from '../lead-import/table-charge.js';
 import type { Forwarder } from '../reads/forward.js';
 import { answerOf, successOf } from './command-answer.js';
 import { jobAnswerOf } from './job-answer.js';
@@ -20,6 +21,8 @@ export interface CommandDependencies extends CommandSenderDependencies {
   identityChanged(): void;
   eventTypes: Forwarder['eventTypes'];
   job: Forwarder['job'];
+  /** Takes what a command brings in from quotas. */
+  charge: Charge;
   /** Also check results against their declared schema. */
   checkAnswers: boolean;
 }
@@ -34,7 +37,9 @@ export function createCommandHandler(
   const madeWith = tokenSecretId(dependencies.tokenSecrets[0]);
   const perform = async (request: CommandRequest, firstMadeWith?: string): Promise<Answer> => {
     const content = contentOf(route, request);
+    const giveBack = await dependencies.charge(route.name, request, content);
     const outcome = await sender.send(request, content, firstMadeWith);
+    if (outcome.reply.outcome === 'rejected') giveBack();
     if (route.owner === 'gateway') dependencies.identityChanged();
     const { req, ouId } = request;
     if (route.waitsForJobMs !== undefined && outcome.reply.outcome === 'done')

@@ -1,6 +1,6 @@
 // Quotas over two gateways, and the database's arithmetic against the pure one.
-import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import { tail } from '@lead-scoring/event-log';
 import { connectReadModel, type ReadModel } from '@lead-scoring/read-model';
@@ -176,6 +176,89 @@ describe('a quota of a credential', () => {
     const raised = { body: { quotas: { calls_per_day: 4 } }, token: admin.token };
     expect((await rig.call('PATCH', `/settings/tokens/${admin.id}`, raised)).status).toBe(200);
     await eventually('calls are let in', async () => (await status(1)) === 200, 10_000);
+  });
+});
+
+describe('an import of a table', () => {
+  const mapping = { primary_identifier: { column: 'Email', kind: 'email' } };
+  const visited = { event_type: 'Visit', time: { column: 'Seen', format: 'iso' } };
+  const counted = () => rig.forwarded.filter(({ url }) => url.startsWith('/internal/lead-files/')).length;
+  const started = () => rig.commands.filter(({ type }) => type === 'StartLeadImport').length;
+  const tableOf = (rows: number) => {
+    rig.ownerAnswers((_req, res) => {
+      res.setHeader('Content-Type', 'application/json');
+      res.end(JSON.stringify({ rows }));
+    });
+  };
+  const start = (
+    token: string,
+    { gateway = 0, ...more }: { gateway?: number; event_mappings?: object[] } = {},
+  ) =>
+    rig.call('POST', '/leads/import/start', {
+      token,
+      gateway,
+      body: { file_id: randomUUID(), ...mapping, ...more },
+    });
+  beforeEach(() => {
+    rig.ingestReplies(({ type }) =>
+      type === 'IngestEvents' ? null : { outcome: 'done', result: { job_id: `ingest-${randomUUID()}` } },
+    );
+  });
+
+  test('takes its rows from a quota of events once, exactly over both gateways; what does not fit is 429 and starts nothing', async () => {
+    const { token } = await limited({ events_per_day: 100 });
+    const before = started();
+    tableOf(60);
+    const replies = await Promise.all(Array.from({ length: 6 }, (_, n) => start(token, { gateway: n % 2 })));
+    expect(replies.map(({ status }) => status).sort()).toEqual([202, 429, 429, 429, 429, 429]);
+    expect(started() - before).toBe(1);
+    const refused = replies.find(({ status }) => status === 429);
+    expect(refused?.body).toMatchObject({
+      code: 'quota_used_up',
+      detail: expect.stringMatching(
+        /100 events a day \(UTC\), of which 40 are left; this table has 60 rows, and no import was started\. Import a table of at most 40 rows, wait until .*T00:00:00\.000Z.*events_per_day/,
+      ),
+    });
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await rig.call('POST', '/ingest', { token, body: events(41) })).status).toBe(429);
+    expect((await rig.call('POST', '/ingest', { token, body: events(40) })).status).toBe(202);
+    tableOf(150);
+    expect((await start((await limited({ events_per_month: 100 })).token)).body).toMatchObject({
+      detail: expect.stringContaining('Divide the table into parts of at most 100 rows.'),
+    });
+  });
+
+  test('takes a row once more for each of its events', async () => {
+    const { token } = await limited({ events_per_day: 100 });
+    tableOf(60);
+    const refused = await start(token, { event_mappings: [visited] });
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { detail: expect.stringContaining('60 rows, which give up to 120 events') },
+    });
+    tableOf(50);
+    expect((await start(token, { event_mappings: [visited] })).status).toBe(202);
+    expect((await rig.call('POST', '/ingest', { token, body: events(1) })).status).toBe(429);
+  });
+
+  test('that is refused takes nothing', async () => {
+    const { token } = await limited({ events_per_day: 100 });
+    tableOf(90);
+    rig.ingestReplies(() => ({
+      outcome: 'rejected',
+      code: 'lead_file_not_found',
+      message: 'It is not here.',
+    }));
+    for (const gateway of [0, 1, 0]) expect((await start(token, { gateway })).status).toBe(404);
+    rig.ingestReplies(() => ({ outcome: 'done', result: { job_id: `ingest-${randomUUID()}` } }));
+    expect((await start(token, { gateway: 1 })).status).toBe(202);
+  });
+
+  test('of a credential without a quota of events asks nobody for the number of rows', async () => {
+    const { token } = await limited({ calls_per_day: 100 });
+    const before = counted();
+    expect((await start(token)).status).toBe(202);
+    expect(counted()).toBe(before);
   });
 });
 

@@ -35,6 +35,19 @@ export interface RequestQuotas {
    * @throws ProblemError 429 `quota_used_up`
    */
   take(caller: Caller, resource: QuotaResource, n: number, res?: Response): Promise<void>;
+  /**
+   * Takes the events of a table that is to be imported from all quotas of the caller, or from none.
+   * @param count reads the table's rows; it is called only where there is a quota of events
+   * @returns puts the events back, for an import that is refused
+   * @throws ProblemError 429 `quota_used_up`
+   */
+  takeTable(caller: Caller, count: () => Promise<TableRows>, res?: Response): Promise<() => void>;
+}
+
+/** The rows of a table, and the events that each may give. */
+export interface TableRows {
+  rows: number;
+  eventsPerRow: number;
 }
 
 export interface RequestQuotasDependencies {
@@ -56,30 +69,60 @@ export function createRequestQuotas({
   organisationLimits,
   warn,
 }: RequestQuotasDependencies): RequestQuotas {
+  const ownedBy = async (caller: Caller, resource: QuotaResource): Promise<Owned[]> => {
+    const { quotas } = await organisationLimits.limitsOf(caller.organisationId);
+    return quotasOf(caller, quotas, resource);
+  };
+  /** @returns puts back what was taken */
+  const takeFrom = async (
+    { organisationId }: Caller,
+    owned: readonly Owned[],
+    sent: Sent,
+    res: Response | undefined,
+  ): Promise<() => void> => {
+    const { n } = sent;
+    const taken: { quota: Owned; outcome: QuotaOutcome }[] = [];
+    const giveBack = () => {
+      for (const one of taken) shared.giveBack(one.quota, n, one.outcome);
+    };
+    // One after the other: a credential that has used up its own quota takes nothing of the organisation's.
+    for (const quota of owned) {
+      const outcome = await shared.take(quota, n);
+      if (!outcome.granted) {
+        if (res) showQuotas(res, leftOf(quota, outcome));
+        giveBack();
+        throw usedUp(quota, sent, outcome);
+      }
+      taken.push({ quota, outcome });
+    }
+    if (res)
+      showQuotas(
+        res,
+        taken.flatMap(({ quota, outcome }) => leftOf(quota, outcome)),
+      );
+    for (const { quota, outcome } of taken)
+      for (const warning of warningsOf(organisationId, quota, outcome)) warn(warning);
+    return giveBack;
+  };
   return {
     take: async (caller, resource, n, res) => {
-      if (n === 0) return;
-      const { quotas } = await organisationLimits.limitsOf(caller.organisationId);
-      const taken: { quota: Owned; outcome: QuotaOutcome }[] = [];
-      // One after the other: a credential that has used up its own quota takes nothing of the organisation's.
-      for (const quota of quotasOf(caller, quotas, resource)) {
-        const outcome = await shared.take(quota, n);
-        if (!outcome.granted) {
-          if (res) showQuotas(res, leftOf(quota, outcome));
-          for (const one of taken) shared.giveBack(one.quota, n, one.outcome);
-          throw usedUp(quota, n, outcome);
-        }
-        taken.push({ quota, outcome });
-      }
-      if (res)
-        showQuotas(
-          res,
-          taken.flatMap(({ quota, outcome }) => leftOf(quota, outcome)),
-        );
-      for (const { quota, outcome } of taken)
-        for (const warning of warningsOf(caller.organisationId, quota, outcome)) warn(warning);
+      if (n > 0) await takeFrom(caller, await ownedBy(caller, resource), { n }, res);
+    },
+    takeTable: async (caller, count, res) => {
+      const owned = await ownedBy(caller, 'events');
+      if (owned.length === 0) return () => undefined;
+      const table = await count();
+      const n = table.rows * table.eventsPerRow;
+      return n === 0 ? () => undefined : takeFrom(caller, owned, { n, table }, res);
     },
   };
+}
+
+/** The calls or events that are to be taken. */
+interface Sent {
+  n: number;
+  /** Where they come from a table. */
+  table?: TableRows;
 }
 
 function quotasOf(
@@ -138,28 +181,47 @@ function warningsOf(
 }
 
 /** 429 with the quota that ends last among those that are used up. */
-function usedUp({ credentialId, resource, limits }: Owned, n: number, outcome: QuotaOutcome): ProblemError {
-  const period = periods.find((one) => {
-    const limit = limits[one];
-    const used = one === 'day' ? outcome.dayUsed : outcome.monthUsed;
-    return limit !== null && used + n > limit;
-  });
-  const bounds = quotaPeriodsOf(outcome.at)[period ?? 'day'];
-  const limit = limits[period ?? 'day'] ?? 0;
+function usedUp({ credentialId, resource, limits }: Owned, sent: Sent, outcome: QuotaOutcome): ProblemError {
+  const period =
+    periods.find((one) => {
+      const limit = limits[one];
+      const used = one === 'day' ? outcome.dayUsed : outcome.monthUsed;
+      return limit !== null && used + sent.n > limit;
+    }) ?? 'day';
+  const bounds = quotaPeriodsOf(outcome.at)[period];
+  const limit = limits[period] ?? 0;
   const left = Math.max(0, limit - (period === 'month' ? outcome.monthUsed : outcome.dayUsed));
-  const until = new Date(bounds.to).toISOString();
   const whose = credentialId === null ? 'All credentials of this organisation together' : 'This credential';
   const how =
     credentialId === null ? 'PATCH /settings/limits' : 'PATCH /settings/tokens/{id} or /secrets/{id}';
-  const shown = (count: number) => count.toLocaleString('en');
   const may =
     resource === 'calls'
-      ? `${whose} may make ${shown(limit)} API calls a ${period ?? 'day'} (UTC), and has made them.`
-      : `${whose} may send ${shown(limit)} events a ${period ?? 'day'} (UTC), of which ${shown(left)} are left; this request has ${shown(n)}, and none was taken.`;
-  const remedy = resource === 'events' && left > 0 ? `Send at most ${shown(left)}, wait` : 'Wait';
+      ? `${whose} may make ${shown(limit)} API calls a ${period} (UTC), and has made them.`
+      : `${whose} may send ${shown(limit)} events a ${period} (UTC), of which ${shown(left)} are left; ${refusedOf(sent)}`;
+  const remedy = resource === 'calls' ? 'Wait' : remedyOf(sent, { limit, left });
   return problem(
     'quota_used_up',
-    `${may} ${remedy} until ${until}, or have an admin raise ${quotaNameOf(resource, period ?? 'day')} with ${how}.`,
+    `${may} ${remedy} until ${new Date(bounds.to).toISOString()}, or have an admin raise ${quotaNameOf(resource, period)} with ${how}.`,
     { headers: { 'Retry-After': String(Math.max(1, Math.ceil((bounds.to - outcome.at) / 1_000))) } },
   );
+}
+
+const shown = (count: number) => count.toLocaleString('en');
+
+/** What is refused, at the end of a sentence. */
+function refusedOf({ n, table }: Sent): string {
+  if (!table) return `this request has ${shown(n)}, and none was taken.`;
+  const { rows, eventsPerRow } = table;
+  const events = eventsPerRow === 1 ? '' : `, which give up to ${shown(n)} events`;
+  return `this table has ${shown(rows)} rows${events}, and no import was started.`;
+}
+
+/** What may be sent at once, and the beginning of what else helps. */
+function remedyOf({ n, table }: Sent, { limit, left }: { limit: number; left: number }): string {
+  const perItem = table?.eventsPerRow ?? 1;
+  const [now, atMost] = [Math.floor(left / perItem), Math.floor(limit / perItem)];
+  const send = table ? 'Import a table of' : 'Send';
+  const atOnce = now > 0 ? `${send} at most ${shown(now)}${table ? ' rows' : ''}, wait` : 'Wait';
+  if (!table || n <= limit || atMost === 0) return atOnce;
+  return `Divide the table into parts of at most ${shown(atMost)} rows. ${atOnce}`;
 }

@@ -45,7 +45,7 @@ const checkWarningChannel: LookUp = async ({ body }, { askIn }) => {
   const { warning_channel } = body as { warning_channel?: records.WarningChannel | null };
   if (!warning_channel) return {};
   const ask = await askIn(warning_channel.ou_id.toLowerCase());
-  const channels = await read(
+  const channels = await bodyOfAnswer(
     listChannels.responses[200].schema,
     await ask('notification', listChannels.path),
   );
@@ -61,12 +61,12 @@ const lookUps: Readonly<Record<string, LookUp>> = {
     const { target_id } = body as { target_id: string };
     const path = planAccountMerge.path.replace('{id}', String(parameters.id).toLowerCase());
     const answer = await ask('scoring', `${path}?target_id=${target_id.toLowerCase()}`);
-    return { accountMerge: await read(planAccountMerge.responses[200].schema, answer) };
+    return { accountMerge: await bodyOfAnswer(planAccountMerge.responses[200].schema, answer) };
   },
   [restoreConfiguration.name]: async ({ body }, { ask }) => {
     const { version } = body as { version: number };
     const answer = await ask('scoring', `${getConfiguration.path}?version=${String(version)}`);
-    return { earlierConfiguration: await read(getConfiguration.responses[200].schema, answer) };
+    return { earlierConfiguration: await bodyOfAnswer(getConfiguration.responses[200].schema, answer) };
   },
   [changeLimits.name]: checkWarningChannel,
   [changeToken.name]: checkWarningChannel,
@@ -82,7 +82,8 @@ export async function lookUp(
   return (await lookUps[routeName]?.(request, questions)) ?? {};
 }
 
-async function read<Schema extends z.ZodType>(
+/** What an owner has answered. @throws ProblemError the owner's refusal */
+export async function bodyOfAnswer<Schema extends z.ZodType>(
   schema: Schema,
   answer: OwnerAnswer,
 ): Promise<z.output<Schema>> {

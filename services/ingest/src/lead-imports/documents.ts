@@ -53,6 +53,10 @@ export interface FailedRow {
 
 export type LeadFilePreview = routeDeclarations.LeadImportPreview;
 
+export function previewOf({ preview }: Pick<LeadFileDocument, 'preview'>): LeadFilePreview {
+  return JSON.parse(preview) as LeadFilePreview;
+}
+
 const isLasting = true;
 
 export const leadFileParts = defineCollection<LeadFilePartDocument>({

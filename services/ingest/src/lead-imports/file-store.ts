@@ -21,6 +21,7 @@ import {
   leadFiles,
   placeIn,
   type FailedRow,
+  previewOf,
   type LeadFileDocument,
   type StoredRow,
 } from './documents.js';
@@ -97,6 +98,12 @@ export class LeadFileStore {
     );
     // The database removes what has expired a little later.
     return found && found.expires_at > this.now() ? found : null;
+  }
+
+  /** How many rows a file has, without its header; null: there is none. */
+  async rowCount(ouId: string, fileId: string): Promise<number | null> {
+    const file = await this.file(ouId, fileId);
+    return file && previewOf(file).row_count;
   }
 
   /** How many files an OU has, and their bytes. */

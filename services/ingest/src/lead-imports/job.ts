@@ -4,7 +4,7 @@ import type { Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-sco
 import { chunksOf, jobIdOf, records, type JsonValue, type LeadImportMapping } from '@lead-scoring/contracts';
 import { outgoing, pause, type EventLog, type OutgoingRecord } from '@lead-scoring/event-log';
 import { noRows } from '../jobs/row-counts.js';
-import type { FailedRow, LeadFileDocument, LeadFilePreview } from './documents.js';
+import { previewOf, type FailedRow, type LeadFileDocument } from './documents.js';
 import { LeadFileStore } from './file-store.js';
 import { RowLookUps } from './look-ups.js';
 import {
@@ -64,10 +64,6 @@ const fileNotFound: Rejection = {
   message:
     'There is no uploaded table with this file_id: it was imported, or its day is over. Upload it again with POST /leads/import/preview.',
 };
-
-function previewOf({ preview }: LeadFileDocument): LeadFilePreview {
-  return JSON.parse(preview) as LeadFilePreview;
-}
 
 /** null: the mapping fits the table. */
 function mappingProblem(mapping: LeadImportMapping, headers: readonly string[]): Rejection | null {

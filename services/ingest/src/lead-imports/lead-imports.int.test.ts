@@ -67,6 +67,18 @@ test('a table is its unit’s alone, and is gone after a day', async () => {
   expect(await store().kept(ouId)).toEqual({ files: 1, bytes: 28 });
 });
 
+test('a start brings in as many rows as the table has, and none where the job was begun or the table is not there', async () => {
+  const { file_id } = await upload('Email,Name\nr1@unit.example,A\nr2@unit.example,B\n');
+  const rowsOf = async (job_id: string, { file = file_id, ou = ouId } = {}) =>
+    (await rig.get(`/internal/lead-files/${file}/rows?job_id=${job_id}`, { ou })).body;
+  expect(await rowsOf(randomUUID())).toEqual({ rows: 2 });
+  expect(await rowsOf(randomUUID(), { ou: otherOuId })).toEqual({ rows: 0 });
+  expect(await rowsOf(randomUUID(), { file: randomUUID() })).toEqual({ rows: 0 });
+  const { job_id } = await start(file_id);
+  expect(await rowsOf(job_id)).toEqual({ rows: 0 });
+  await endOf(job_id);
+});
+
 test('a table that is being imported when its day ends is kept for another', async () => {
   const { file_id } = await upload('Email,Name\nb@unit.example,B\n');
   const file = await store().file(ouId, file_id);

@@ -6,7 +6,7 @@ import {
   routes,
   type routeDeclarations as declarations,
 } from '@lead-scoring/contracts';
-import { findListedJobs } from '@lead-scoring/capability';
+import { findJob, findListedJobs } from '@lead-scoring/capability';
 import { uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
 import {
   assertSignedBody,
@@ -41,6 +41,13 @@ export function leadImportQueries(readModel: ReadModel, now: () => Date): BoundQ
     storePart(store),
     bindQuery(routeDeclarations.readLeadFile, ({ params, body, context: { ouId, signal } }) =>
       inTurn(() => read({ uploadId: params.uploadId, ouId, ...body }, store, signal)),
+    ),
+    bindQuery(
+      routeDeclarations.countLeadImportRows,
+      async ({ params: { fileId }, query: { job_id }, context: { ouId } }) => {
+        if (await findJob(readModel, ouId, job_id.toLowerCase())) return { rows: 0 };
+        return { rows: (await store.rowCount(ouId, fileId.toLowerCase())) ?? 0 };
+      },
     ),
     bindQuery(routes.listLeadImports, ({ query, context: { ouId } }) => list(ouId, query)),
     bindQuery(routes.findLeadImports, ({ body, context: { ouId } }) => list(ouId, body)),
