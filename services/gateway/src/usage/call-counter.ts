@@ -6,6 +6,7 @@ import { isDuplicateKey, isRetriable, type ReadModel } from '@lead-scoring/read-
 import { defineComponent, pause, type Component, type Logger } from '@lead-scoring/service';
 import type { DatabaseGate } from '../database-gate.js';
 import { callCounts, writeOf, type CallTally, type CountWrite } from './call-documents.js';
+import { earliestWrite, type EndedWrite } from './write-pacing-model.js';
 
 /** A call of a credential to a route of a group. */
 export interface Call {
@@ -35,13 +36,8 @@ export interface CallCounterOptions {
 
 /** The time after the end of a day at which its tallies are forgotten. */
 const forgottenMs = 3_600_000;
-/** The least time between the beginnings of two writes. */
-const spacingMs = 10;
-const writesAtATime = 4;
 /** Documents in one write. */
 const largestWrite = 500;
-/** The pause after a failed write. */
-const retryMs = 1_000;
 
 export function createCallCounter(options: CallCounterOptions): Component<CallCounter> {
   return defineComponent('call counter', () => {
@@ -60,11 +56,11 @@ class Counter {
   readonly #tallies = new Map<string, CallTally>();
   readonly #unwritten = new Set<CallTally>();
   #waiting: (() => void)[] = [];
-  #isDue = false;
-  #lastBegan = -Infinity;
-  readonly #inFlight = new Set<Promise<void>>();
-  /** Whether the last write failed: nobody then waits for the next one. */
-  #isAway = false;
+  /** Calls that no write has taken yet. */
+  #calls = 0;
+  #lastWrite: EndedWrite | null = null;
+  /** The writes that are to come without a pause in between; null: none is due. */
+  #writing: Promise<void> | null = null;
   readonly #stopping = new AbortController();
 
   constructor(private readonly options: CallCounterOptions) {}
@@ -75,18 +71,25 @@ class Counter {
     const groups = tally.hours.get(hour) ?? new Map<string, number>();
     tally.hours.set(hour, groups.set(group, (groups.get(group) ?? 0) + 1));
     this.#unwritten.add(tally);
+    this.#calls += 1;
     const counted = this.#isAway
       ? Promise.resolve()
       : new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#writeWhenDue();
+    this.#writing ??= this.#writeAll();
     return counted;
+  }
+
+  /** Whether the last write failed: nobody then waits for the next one. */
+  get #isAway(): boolean {
+    return this.#lastWrite?.isFailed === true;
   }
 
   /** Writes what is left, once. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all(this.#inFlight);
+    await this.#writing;
     await this.#write();
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #now(): number {
@@ -102,27 +105,23 @@ class Counter {
     return tally;
   }
 
-  /** Begins the next write when the last one began long enough ago. Several may be under way: they may arrive in any order. */
-  #writeWhenDue(): void {
-    if (this.#isDue || this.#unwritten.size === 0 || this.#inFlight.size >= writesAtATime) return;
-    this.#isDue = true;
-    const earliest = this.#lastBegan + (this.#isAway ? retryMs : spacingMs);
-    const write = pause(Math.max(0, earliest - performance.now()), this.#stopping.signal).then(() => {
-      this.#isDue = false;
-      return this.#writeForWaiting();
-    });
-    const ended = write.finally(() => {
-      this.#inFlight.delete(ended);
-      if (!this.#stopping.signal.aborted) this.#writeWhenDue();
-    });
-    this.#inFlight.add(ended);
+  /** Writes until nothing is left, one write at a time. */
+  async #writeAll(): Promise<void> {
+    while (this.#unwritten.size > 0 && !this.#stopping.signal.aborted) {
+      const waitMs = earliestWrite(this.#lastWrite) - performance.now();
+      if (waitMs > 0) await pause(waitMs, this.#stopping.signal);
+      await this.#writeForWaiting();
+    }
+    this.#writing = null;
   }
 
   async #writeForWaiting(): Promise<void> {
-    this.#lastBegan = performance.now();
+    const [began, calls] = [performance.now(), this.#calls];
+    this.#calls = 0;
     const waiting = this.#waiting.splice(0);
-    this.#isAway = !(await this.#write());
-    if (this.#isAway) waiting.push(...this.#waiting.splice(0));
+    const isFailed = !(await this.#write());
+    this.#lastWrite = { began, calls, isFailed };
+    if (isFailed) waiting.push(...this.#waiting.splice(0));
     for (const resolve of waiting) resolve();
   }
 
