@@ -43,6 +43,7 @@ export {
 export * from './vocabulary/webhook.js';
 export * from './documents/asyncapi.js';
 export { incompatibilities } from './documents/compatibility.js';
+export { brokenPromises, publicRecords, type ReleasedRecords } from './documents/consumer-promise.js';
 export { jsonSchemaOf, type JsonSchema } from './documents/json-schemas.js';
 export * from './documents/openapi.js';
 export * from './documents/page.js';

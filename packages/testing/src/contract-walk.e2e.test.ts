@@ -1,4 +1,5 @@
 // Every declared route is served in its declared form, and no other route is served.
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import {
@@ -15,6 +16,7 @@ import {
   type Warning,
   type RouteName,
 } from '@lead-scoring/contracts';
+import { consumerExamples, followScores, untilScoresAgree } from './example-consumers.js';
 import { readTopic, type TopicRecord } from './public-topics.js';
 import { rawRequest } from './raw-request.js';
 import {
@@ -450,6 +452,22 @@ describe('the system’s descriptions of itself', () => {
       expect(text).toContain(word);
     expect(text).not.toContain('TokenCreated');
   });
+
+  test('the consumer in docs/examples for Node has every score, knowing /asyncapi.json, the brokers and the schema registry alone', async () => {
+    const program = { command: process.execPath, args: [join(consumerExamples, 'node/scores.mjs')] };
+    const followed = followScores(program, system, `${system.namespace}.test-consumer`);
+    try {
+      expect(await untilScoresAgree(system, unit.adminToken, followed)).toBeGreaterThan(1);
+      // The walk has deleted a lead.
+      expect([...followed.scores.values()]).toContain(null);
+    } finally {
+      const { code, errors } = await followed.stop();
+      expect({ code, errors: errors.replace(/.*TimeoutNegativeWarning[^]*/, '') }).toEqual({
+        code: 0,
+        errors: '',
+      });
+    }
+  }, 90_000);
 
   test('/docs is a page that runs only its own script and loads nothing from other hosts', async () => {
     const { status, headers, body } = await system.request<string>('/docs', { token: null });

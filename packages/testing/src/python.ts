@@ -1,5 +1,4 @@
-// A Python with the packages of ../python/requirements.txt, for tools and clients that come from PyPI: installed into a cache outside of the
-// checkout.
+// A Python with the packages that a file lists, for tools and clients that come from PyPI: installed into a cache outside of the checkout.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -7,9 +6,11 @@ import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-const requirements = join(import.meta.dirname, '../python/requirements.txt');
+const ownRequirements = join(import.meta.dirname, '../python/requirements.txt');
 
 export interface Python {
+  /** The path of its program. */
+  program: string;
   run(args: readonly string[], options?: PythonOptions): Promise<{ code: number; output: string }>;
 }
 
@@ -23,21 +24,25 @@ export interface PythonOptions {
 /**
  * Installs the packages in a virtual environment, unless an earlier run did.
  *
+ * @param requirements a file for pip; default: that of the tests' own tools
  * @throws Error if there is no suitable Python; its message says what to install
  */
-export async function pythonWithPackages(): Promise<Python> {
+export async function pythonWithPackages(requirements = ownRequirements): Promise<Python> {
   const version = createHash('sha256')
     .update(await readFile(requirements))
     .digest('hex')
     .slice(0, 12);
   const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'lead-scoring');
   const home = join(cache, `python-${version}`);
-  if (!existsSync(home)) await install(cache, home);
-  return { run: (args, options) => run(join(home, 'bin/python'), args, options) };
+  if (!existsSync(home)) await install(cache, home, requirements);
+  return {
+    program: join(home, 'bin/python'),
+    run: (args, options) => run(join(home, 'bin/python'), args, options),
+  };
 }
 
 /** Installs atomically: in a temporary folder, which is renamed at the end. */
-async function install(cache: string, home: string): Promise<void> {
+async function install(cache: string, home: string, requirements: string): Promise<void> {
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'making-python-'));
   try {
