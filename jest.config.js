@@ -1,6 +1,6 @@
 // Four kinds of tests: unit (pure functions), int (one package against real servers), e2e (the running system through
 // HTTP and topics), and alone, those of e2e that load the machine, or promise a time, and need it for themselves. Only unit
-// tests may run without the platform.
+// tests may run without the platform. A fifth kind, deploy, needs further tools and runs with `npm run test:deploy` only.
 const alone =
   '(broker-away|silent-servers|database-away|database-crash|exactly-once|notifications-chaos|three-brokers|two-instances).e2e.test.ts';
 const common = {
@@ -39,6 +39,11 @@ export default {
     },
     { ...common, displayName: 'int', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.int.test.ts'] },
     { ...common, displayName: 'e2e', testMatch: [`<rootDir>/packages/testing/src/!${alone}`] },
+    {
+      ...common,
+      displayName: 'deploy',
+      testMatch: ['<rootDir>/packages/testing/src/**/*.deploy.test.ts'],
+    },
     { ...common, displayName: 'alone', testMatch: [`<rootDir>/packages/testing/src/@${alone}`] },
   ],
 };

@@ -1,5 +1,6 @@
 // The metrics as a scraper gets them.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { recordsOf } from '@lead-scoring/contracts';
 import { metrics } from '@opentelemetry/api';
 import { metrics as sdk } from '@opentelemetry/sdk-node';
 import { createProcessingMetrics, timed } from './metrics.js';
@@ -54,4 +55,28 @@ test('the lag is reported for the partitions of the process only', async () => {
   expect(await collected('event_log_lag_records')).toMatchObject([
     { attributes: { service: 'ingest', topic: 'ingest.commands', partition: 1 }, value: 7 },
   ]);
+});
+
+test('counters begin at 0, so that the first dead letter and the first event of a type are an increase', async () => {
+  const measured = createProcessingMetrics('share', ['ShareLinkCreated']);
+  measured.lag('share.commands', 0, 0);
+  const labels = { service: 'share', topic: 'share.commands' };
+  for (const [name, attributes] of [
+    ['event_log_decided_records', { service: 'share', type: 'ShareLinkCreated' }],
+    ['event_log_restarts', { service: 'share' }],
+    ['event_log_dead_letters', labels],
+    ['event_log_lost_records', labels],
+  ] as const)
+    expect(await collected(name)).toContainEqual(expect.objectContaining({ attributes, value: 0 }));
+});
+
+test('the events of a decision are counted by type', async () => {
+  const measured = createProcessingMetrics('scoring');
+  const [first, second] = recordsOf('scoring.events');
+  if (!first || !second) throw new Error('scoring has too few events');
+  measured.decided([first, second, first].map((declaration) => ({ declaration })));
+  const points = await collected('event_log_decided_records');
+  expect(points).toContainEqual(
+    expect.objectContaining({ attributes: { service: 'scoring', type: first.type }, value: 2 }),
+  );
 });

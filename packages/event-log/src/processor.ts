@@ -1,6 +1,6 @@
 // The processor is the only writer of the partitions that it owns: it decides on commands and events and appends its
 // own events, exactly once.
-import type { TopicName } from '@lead-scoring/contracts';
+import { recordsOf, type TopicName } from '@lead-scoring/contracts';
 import type { Component } from './component.js';
 import { createDecisionLimits } from './decision-limits.js';
 import { internals, type EventLog } from './event-log.js';
@@ -23,7 +23,10 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
 }
 
 async function startProcessor(log: EventLog, options: ProcessorOptions) {
-  const metrics = createProcessingMetrics(options.name);
+  const metrics = createProcessingMetrics(
+    options.name,
+    recordsOf(options.output).map(({ type }) => type),
+  );
   const writer = await createRecordWriter(log).start();
   const groupId = `${log.config.namespace}.${options.name}`;
   const producers = new JointProducers(producersOptionsOf(log, options, groupId));

@@ -95,6 +95,14 @@ export {
   type QueryRoute,
   type QueryServerOptions,
 } from './query-server.js';
+export {
+  counterOf,
+  durationOf,
+  withinTraceOf,
+  type Count,
+  type Measure,
+  type SpanAttributes,
+} from './instruments.js';
 export { checkPath, methodNotAllowed, nameRoute, notFound, parseQuery } from './routing.js';
 export { begun, sendParts } from './send-parts.js';
 export { createSealing, type Sealing, type SealStanding } from './sealing.js';

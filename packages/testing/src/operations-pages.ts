@@ -3,6 +3,10 @@ import {
   alertDeclarations,
   alertRules,
   alertsPage,
+  chartSettings,
+  chartValuesSchema,
+  dashboardDeclarations,
+  grafanaDashboard,
   instrumentedMetrics,
   metricDeclarations,
   metricsPage,
@@ -21,10 +25,19 @@ export async function operationsPages(
     { title: 'Of OpenTelemetry, in every process', settings: Object.entries(telemetrySettings) },
     { title: 'Of `npm start`', settings: Object.entries(startSettings) },
   ];
+  const processes = await processSettings(checkout, from);
   return {
-    'docs/settings.md': settingsPage(await processSettings(checkout, from), others),
+    'docs/settings.md': settingsPage(processes, others),
+    'deploy/helm/files/settings.json': chartSettings(processes),
+    'deploy/helm/values.schema.json': chartValuesSchema(processes),
     'docs/metrics.md': metricsPage(Object.values(metricDeclarations), instrumentedMetrics),
     'docs/alerts.md': alertsPage(alertDeclarations),
     'deploy/alerts.yaml': alertRules(alertDeclarations),
+    ...Object.fromEntries(
+      dashboardDeclarations.map((dashboard) => [
+        `deploy/dashboards/${dashboard.name}.json`,
+        grafanaDashboard(dashboard),
+      ]),
+    ),
   };
 }

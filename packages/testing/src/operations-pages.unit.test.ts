@@ -5,16 +5,21 @@ import { describe, expect, test } from '@jest/globals';
 import {
   alertDeclarations,
   allowedBy,
+  dashboardDeclarations,
   instrumentedMetrics,
   metricDeclarations,
   prometheusName,
+  recordsOf,
   seriesOf,
   serverAccessVariables,
+  serviceNames,
+  type MetricDeclaration,
 } from '@lead-scoring/contracts';
 import { telemetrySettings } from '@lead-scoring/service';
 import { passedSettings } from '@lead-scoring/start';
 import { operationsPages } from './operations-pages.js';
 import { processSettings } from './process-settings.js';
+import { namedIn } from './promql.js';
 
 const checkout = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(checkout, path), 'utf8');
@@ -69,30 +74,91 @@ describe('settings', () => {
   });
 });
 
-const series = new Set([
-  'up',
-  ...[...Object.values(metricDeclarations), ...instrumentedMetrics].flatMap((metric) => [
-    ...seriesOf(metric),
-    prometheusName(metric),
-  ]),
+const metrics: readonly MetricDeclaration[] = [...Object.values(metricDeclarations), ...instrumentedMetrics];
+const series = new Set(['up', ...metrics.flatMap((metric) => [...seriesOf(metric), prometheusName(metric)])]);
+/** Labels that Prometheus itself gives every series. */
+const ofScrape = ['instance', 'job'];
+const labelsBySeries = new Map<string, ReadonlySet<string>>([
+  ['up', new Set(ofScrape)],
+  ...metrics.flatMap((metric) =>
+    seriesOf(metric).map((name): [string, ReadonlySet<string>] => [
+      name,
+      new Set([...Object.keys(metric.labels), ...ofScrape, ...(name.endsWith('_bucket') ? ['le'] : [])]),
+    ]),
+  ),
 ]);
+
+/** The series, labels and types of records that the expression names and that do not exist. */
+function unknownIn(expression: string): string[] {
+  const named = namedIn(expression);
+  const known = named.series.flatMap((one) => {
+    const labels = labelsBySeries.get(one.series);
+    if (!labels) return [one.series];
+    return one.selectors.flatMap(({ label, value }) => {
+      if (!labels.has(label)) return [`${one.series}{${label}}`];
+      return one.series === 'event_log_decided_records_total' && label === 'type'
+        ? value.split('|').filter((type) => !recordTypes.has(type))
+        : [];
+    });
+  });
+  const grouped = named.series.flatMap(({ series: name }) =>
+    named.grouping.filter((label) => !labelsBySeries.get(name)?.has(label)),
+  );
+  return [...known, ...grouped];
+}
+
+const recordTypes = new Set(
+  serviceNames.flatMap((name) => recordsOf(`${name}.events`)).map(({ type }) => type),
+);
 
 describe('alerts', () => {
   test.each(alertDeclarations)(
-    '$name asks for series that exist, and has a runbook',
+    '$name asks for series and labels that exist, and has a runbook',
     ({ expression, runbook }) => {
-      const named = expression.match(/\b(?:up|[a-z0-9]+(?:_[a-z0-9]+){2,})\b/g) ?? [];
-      const labels = new Set([
-        'http_response_status_code',
-        'http_request_method',
-        'min_over_time',
-        'histogram_quantile',
-      ]);
-      expect(named.length).toBeGreaterThan(0);
-      expect(named.filter((name) => !series.has(name) && !labels.has(name))).toEqual([]);
+      expect(namedIn(expression).series.length).toBeGreaterThan(0);
+      expect(unknownIn(expression)).toEqual([]);
       expect(existsSync(join(checkout, runbook))).toBe(true);
     },
   );
+
+  test.each(alertDeclarations)('$name has a case in deploy/alerts.test.yaml', ({ name }) => {
+    expect(read('deploy/alerts.test.yaml')).toContain(`alertname="${name}",alertstate="firing"`);
+  });
+});
+
+describe('dashboards', () => {
+  const panels = dashboardDeclarations.flatMap((dashboard) =>
+    dashboard.panels.map((panel) => ({ of: dashboard.name, ...panel })),
+  );
+
+  test.each(panels)('$of, $title: asks for series and labels that exist', ({ queries }) => {
+    for (const { expression, legend } of queries) {
+      expect(namedIn(expression).series.length).toBeGreaterThan(0);
+      expect(unknownIn(expression)).toEqual([]);
+      const inLegend = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
+      const left = namedIn(expression).grouping;
+      expect(inLegend.filter((label) => !left.includes(label))).toEqual([]);
+    }
+  });
+
+  test('a runbook that a panel names exists', () => {
+    const named = panels.flatMap(({ meaning }) => meaning.match(/docs\/[\w/-]+(?:\.md)?/g) ?? []);
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((path) => !existsSync(join(checkout, path)))).toEqual([]);
+  });
+
+  test.each([
+    ['a renamed metric', 'sum(rate(event_log_recs_total[5m]))', ['event_log_recs_total']],
+    ['a renamed label', 'gateway_events_total{result="accepted"}', ['gateway_events_total{result}']],
+    ['a label that is grouped by', 'sum by (le, shop) (up)', ['le', 'shop']],
+    [
+      'a renamed record',
+      'rate(event_log_decided_records_total{type=~"LeadScored|LeadRated"}[1h])',
+      ['LeadRated'],
+    ],
+  ])('%s is found', (_, expression, unknown) => {
+    expect(unknownIn(expression)).toEqual(unknown);
+  });
 });
 
 describe('runbooks', () => {

@@ -23,6 +23,7 @@ import { createRevocations } from './credentials/revocations.js';
 import { createDatabaseGate, type DatabaseGate } from './database-gate.js';
 import type { Foundations } from './foundations.js';
 import { createBytesInFlight } from './intake/bytes-in-flight.js';
+import { createEventCounter } from './intake/event-metrics.js';
 import type { ImportHandlerDependencies } from './import/handler.js';
 import { createTableCharge } from './lead-import/table-charge.js';
 import { createQuotaWarnings } from './quotas/quota-warnings.js';
@@ -140,6 +141,7 @@ export function intakeDependencies(
   return {
     writer,
     quotas,
+    countEvents: createEventCounter(),
     partitionOf: (key) => log.partitionOf(key),
     bytesInFlight: createBytesInFlight(configuration.INTAKE_MAXIMUM_BYTES),
     leastRate: { ...leastUploadRate, bytes: configuration.INTAKE_LEAST_BYTES },

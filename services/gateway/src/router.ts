@@ -1,6 +1,6 @@
 // The router, made from the contracts' routes: every declared route is served, and no other.
 import { expressPath, isPage, routes, type RouteDeclaration } from '@lead-scoring/contracts';
-import { methodNotAllowed, wantsPage } from '@lead-scoring/service';
+import { methodNotAllowed, nameRoute, wantsPage } from '@lead-scoring/service';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import type { RefusalRecorder } from './audit/refused-sign-ins.js';
 import { checkAccess, type Authenticator } from './credentials/authenticate.js';
@@ -52,7 +52,7 @@ export function createRouter(
       served.all(allowAnyOrigin).options(answerPreflight(methods));
     for (const route of ofPath) {
       const handler = dependencies.handlerOf(route);
-      if (handler) served[methodOf(route)](...stepsOf(route, handler, dependencies));
+      if (handler) served[methodOf(route)](nameRoute(route.path), ...stepsOf(route, handler, dependencies));
     }
     served.all(dependencies.limitAddress, methodNotAllowed(methods));
   }

@@ -14,6 +14,7 @@ export interface MetricDeclaration {
 }
 
 const everyProcess = 'every process';
+const everyService = 'every service';
 const readers = 'every service, and a Kafka source';
 const source = 'a Kafka source';
 
@@ -21,6 +22,7 @@ const service = 'the processor of the service, by its name, or one of its projec
 const topic = 'the topic that is read, without the namespace';
 const partition = 'the partition';
 const sourceName = 'the name of the source';
+const channel = 'the type of the channel: webhook, slack, teams, email';
 
 export const metricDeclarations = {
   records: {
@@ -30,6 +32,17 @@ export const metricDeclarations = {
     meaning: 'Records processed.',
     labels: { service, topic },
     of: readers,
+  },
+  decidedRecords: {
+    name: 'event_log_decided_records',
+    kind: 'counter',
+    unit: '1',
+    meaning: 'Events that a service has decided and written to its topic, by the type of the record.',
+    labels: {
+      service: 'the service',
+      type: 'the type of the record, as the AsyncAPI document lists it. The types that producers give their events are not a label, because their number has no bound: GET /event-types counts them',
+    },
+    of: everyService,
   },
   deadLetters: {
     name: 'event_log_dead_letters',
@@ -82,6 +95,38 @@ export const metricDeclarations = {
     meaning: 'Unread records of the partitions that this process owns.',
     labels: { service, topic, partition },
     of: readers,
+  },
+  sentEvents: {
+    name: 'gateway_events',
+    kind: 'counter',
+    unit: '1',
+    meaning:
+      'Events that producers have sent to `POST /ingest` and to the Segment routes, by outcome. Bodies that could not be read as events are answers of `http_server_request_duration` only.',
+    labels: {
+      outcome:
+        'accepted, invalid (with the valid ones of a request that was refused because of others), over_quota, or not_written (the log did not take them in time)',
+    },
+    of: 'the gateway',
+  },
+  deliveryAttempts: {
+    name: 'notification_attempts',
+    kind: 'counter',
+    unit: '1',
+    meaning: 'Attempts to deliver a notification.',
+    labels: {
+      channel,
+      outcome: 'delivered or failed',
+      attempt: 'first, or repeat: an earlier attempt of the same notification has failed',
+    },
+    of: 'notification',
+  },
+  attemptDuration: {
+    name: 'notification_attempt_duration_seconds',
+    kind: 'histogram',
+    unit: 's',
+    meaning: 'Duration of an attempt to deliver, until the destination has answered.',
+    labels: { channel },
+    of: 'notification',
   },
   sourceRecords: {
     name: 'topic_source_records',
@@ -149,7 +194,7 @@ export const instrumentedMetrics: readonly MetricDeclaration[] = [
     unit: 's',
     meaning: 'Duration of HTTP requests that the process has answered, from the first byte to the last.',
     labels: {
-      http_route: 'the route of a query port; the gateway does not name its routes',
+      http_route: 'the route as it is declared, such as /leads/{id}; none where no route has the path',
       http_request_method: 'the method',
       http_response_status_code: 'the status',
     },

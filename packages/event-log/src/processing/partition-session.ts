@@ -190,6 +190,7 @@ export class PartitionSession implements Session {
     const offsets = await timed(metrics, 'commit', () => this.#commit(decided));
     touch();
     for (const { topic } of parked) metrics.deadLetters(topic, 1);
+    metrics.decided(decision.events);
     failed.forget(batch);
     const answers = async () => {
       const replies = decided.replies ?? (await repliesOf(decision));

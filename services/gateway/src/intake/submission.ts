@@ -6,6 +6,7 @@ import type { Request } from 'express';
 import type { Caller } from '../credentials/authenticate.js';
 import type { RequestQuotas } from '../quotas/request-quotas.js';
 import { chunkRecords } from './chunks.js';
+import { countOutcome, type CountEvents } from './event-metrics.js';
 import type { SentBatch } from './read-events.js';
 
 /** A request for intake, without its events. */
@@ -41,6 +42,8 @@ export interface SentEvents {
 export interface SubmissionDependencies {
   writer: RecordWriter;
   quotas: RequestQuotas;
+  /** Counts what becomes of the events. */
+  countEvents: CountEvents;
   partitionOf: (key: string) => number;
 }
 
@@ -54,7 +57,7 @@ export const maximumErrors = 100;
 export function submit(
   { req, caller, ouId, isPartial, batchId, isRepeatable }: Upload,
   { bytes, read, refusal }: SentEvents,
-  { writer, quotas, partitionOf }: SubmissionDependencies,
+  { writer, quotas, countEvents, partitionOf }: SubmissionDependencies,
 ): Submission {
   const receivedAt = new Date().toISOString();
   const { events: sent, nameOf } = read(receivedAt);
@@ -67,7 +70,9 @@ export function submit(
     index,
     errors: errors.map(({ path, message }) => ({ path: nameOf(path), message })),
   }));
-  if (rejected.length > 0 && !isPartial) throw refusal(rejected, sent.length);
+  const isRefused = rejected.length > 0 && !isPartial;
+  countEvents('invalid', isRefused ? sent.length : rejected.length);
+  if (isRefused) throw refusal(rejected, sent.length);
   const chunks = chunkRecords(
     {
       ouId,
@@ -82,7 +87,12 @@ export function submit(
     },
     partitionOf,
   );
-  const written = quotas.take(caller, 'events', events.length, req.res).then(() => writer.write(chunks));
+  const written = countOutcome(
+    quotas.take(caller, 'events', events.length, req.res).then(() => writer.write(chunks)),
+    (outcome) => {
+      countEvents(outcome, events.length);
+    },
+  );
   return { accepted: events.length, rejected, written };
 }
 

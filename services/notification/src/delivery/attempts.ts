@@ -1,8 +1,10 @@
-// Attempts to deliver: each sends a notification once, and writes the outcome to the log.
+// Attempts to deliver: each sends a notification once, and writes the outcome to the log, in a span that ends the trace of what
+// the notification is about.
 import { records } from '@lead-scoring/contracts';
 import { isRetriable } from '@lead-scoring/event-log';
-import { pause, type Logger } from '@lead-scoring/service';
+import { pause, withinTraceOf, type Logger } from '@lead-scoring/service';
 import type { Channel } from '../configuration/state.js';
+import { createAttemptMetrics } from './attempt-metrics.js';
 import type { Clock } from './clock.js';
 import { failed, type AttemptResult } from './senders/sender.js';
 import type { SendNotification } from './senders/senders.js';
@@ -20,6 +22,7 @@ const pauseBetweenWritesMs = 1_000;
 
 export class Attempts {
   readonly #cutOff = new AbortController();
+  readonly #metrics = createAttemptMetrics();
 
   constructor(private readonly dependencies: AttemptDependencies) {}
 
@@ -35,10 +38,18 @@ export class Attempts {
   /**
    * Resolves when the outcome is on the log. After a crash before that, the attempt is repeated.
    * @param channel null: the channel was deleted
+   * @param traceparent the trace that the attempt continues; the record of its outcome belongs to it too
    */
-  async make(channel: Channel | null, notification: Notification): Promise<void> {
-    const attempt = await this.#tryOnce(channel, notification);
-    if (attempt) await this.#record(attempt, notification.caller);
+  make(channel: Channel | null, notification: Notification, traceparent?: string): Promise<void> {
+    const type = channel?.destination.type ?? 'deleted channel';
+    return withinTraceOf(traceparent, `deliver ${type}`, async (describe) => {
+      const attempt = await this.#tryOnce(channel, notification);
+      if (!attempt) return;
+      const { outcome, status, duration_ms, attempt: nth } = attempt;
+      describe({ outcome, attempt: nth, duration_ms, ...(status !== undefined && { status }) });
+      if (channel) this.#metrics(channel.destination.type, attempt);
+      await this.#record(attempt, notification.caller);
+    });
   }
 
   /** @returns null when the attempt was cut off: its outcome is unknown, and the next owner repeats it */

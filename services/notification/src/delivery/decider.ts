@@ -73,7 +73,9 @@ export class DeliveryDecider implements EffectDecider<DeliveryChanges, DeliveryS
     return this.store.fold(
       folded.flatMap((record) => {
         const event = deliveryEventOf(record);
-        return event ? [{ event, offset: offsetToNumber(record.offset) }] : [];
+        if (!event) return [];
+        const { traceparent } = record.headers;
+        return [{ event, offset: offsetToNumber(record.offset), traceparent }];
       }),
     );
   }

@@ -119,7 +119,7 @@ export class Deliverer {
   }
 
   #takeNotifications({ notifications, attempted }: DeliveryChanges, touched: Set<ChannelQueue>): void {
-    for (const { notification, offset } of notifications) {
+    for (const { notification, offset, traceparent } of notifications) {
       const { notification_id, status } = notification;
       if (status !== 'pending' && !this.#queues.has(notification.channel_id)) continue;
       const queue = this.#queueOf(notification);
@@ -127,7 +127,7 @@ export class Deliverer {
       if (attempted.has(notification_id)) queue.unrecorded.delete(notification_id);
       dequeue(queue, notification_id);
       if (status === 'pending' && !queue.unrecorded.has(notification_id))
-        enqueue(queue, waitingOf(notification, offset));
+        enqueue(queue, waitingOf(notification, offset, traceparent));
     }
   }
 
@@ -348,7 +348,7 @@ export class Deliverer {
   async #attempt(
     queue: ChannelQueue,
     channel: Channel | null,
-    { notification_id, offset }: WaitingNotification,
+    { notification_id, offset, traceparent }: WaitingNotification,
     release: () => void,
   ): Promise<void> {
     try {
@@ -358,11 +358,11 @@ export class Deliverer {
       // The queue's copy may be older than the stored notification.
       const isPending = notification?.status === 'pending';
       if (isPending && (!channel || Date.parse(notification.due_at) <= this.#clock.now())) {
-        await this.#attempts.make(channel, notification);
+        await this.#attempts.make(channel, notification, traceparent);
         return;
       }
       queue.unrecorded.delete(notification_id);
-      if (isPending) enqueue(queue, waitingOf(notification, offset));
+      if (isPending) enqueue(queue, waitingOf(notification, offset, traceparent));
     } finally {
       release();
       this.#scheduler.run(queue);

@@ -8,6 +8,8 @@ import type { ChannelHealth, FoldedState, Notification } from './state.js';
 export interface RecordedDelivery {
   readonly event: DeliveryEvent;
   readonly offset: number;
+  /** The trace that the record belongs to. */
+  readonly traceparent?: string | undefined;
 }
 
 /** By id; null where nothing is stored. */

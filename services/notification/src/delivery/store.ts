@@ -39,7 +39,7 @@ import type { WaitingNotification } from './waiting-notification.js';
 /** The changes of one fold. */
 export interface DeliveryChanges {
   /** The changed notifications after the fold. */
-  notifications: { notification: Notification; offset: number }[];
+  notifications: { notification: Notification; offset: number; traceparent?: string | undefined }[];
   /** Ids of notifications with a folded attempt. */
   attempted: ReadonlySet<string>;
   forgotten: { notification_id: string; channel_id: string }[];
@@ -116,9 +116,14 @@ export class DeliveryStore {
     }
     for (const one of health) this.#health.put(one.value.channel_id, one);
     void this.#behind.write();
+    const traces = tracesOf(recorded);
     const forgotten = fold.ends.length > 0 ? await this.#forget(fold) : fold.forgotten;
     return {
-      notifications: notifications.map(({ value, offset }) => ({ notification: value, offset })),
+      notifications: notifications.map(({ value, offset }) => ({
+        notification: value,
+        offset,
+        traceparent: traces.get(value.notification_id),
+      })),
       attempted: new Set(attempts.map(({ notification_id }) => notification_id)),
       forgotten: [...forgotten].map(([notification_id, { channel_id }]) => ({ notification_id, channel_id })),
       health: health.map(({ value }) => value),
@@ -166,6 +171,17 @@ export class DeliveryStore {
     await this.written();
     return countRequestedWithin(this.readModel, range);
   }
+}
+
+/** The trace of each notification's last record that has one, by id. */
+function tracesOf(recorded: readonly RecordedDelivery[]): Map<string, string> {
+  return new Map(
+    recorded.flatMap(({ event, traceparent }) =>
+      traceparent === undefined
+        ? []
+        : notificationsIn(event).map((id): [string, string] => [id, traceparent]),
+    ),
+  );
 }
 
 function valuesOf<Value extends object>(

@@ -12,9 +12,15 @@ export interface WaitingNotification {
   /** Offset of the notification's last event: orders notifications with the same due time. */
   readonly offset: number;
   readonly test: boolean;
+  /** The trace that the attempt continues; undefined for a notification that was read from the store, which keeps none. */
+  readonly traceparent?: string | undefined;
 }
 
-export function waitingOf(notification: Notification, offset: number): WaitingNotification {
+export function waitingOf(
+  notification: Notification,
+  offset: number,
+  traceparent?: string,
+): WaitingNotification {
   const { notification_id, ou_id, channel_id, due_at } = notification;
   return {
     notification_id,
@@ -24,5 +30,6 @@ export function waitingOf(notification: Notification, offset: number): WaitingNo
     due: Date.parse(due_at),
     offset,
     test: isTest(notification),
+    traceparent,
   };
 }
