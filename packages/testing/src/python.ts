@@ -1,24 +1,17 @@
 // A Python with the packages that a file lists, for tools and clients that come from PyPI: installed into a cache outside of the checkout.
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { runProgram as run, type ProgramOptions } from './run-program.js';
 
 const ownRequirements = join(import.meta.dirname, '../python/requirements.txt');
 
 export interface Python {
   /** The path of its program. */
   program: string;
-  run(args: readonly string[], options?: PythonOptions): Promise<{ code: number; output: string }>;
-}
-
-export interface PythonOptions {
-  environment?: Record<string, string>;
-  /** Where it runs; default: this process's folder. */
-  folder?: string;
-  input?: string;
+  run(args: readonly string[], options?: ProgramOptions): Promise<{ code: number; output: string }>;
 }
 
 /**
@@ -79,30 +72,4 @@ async function install(cache: string, home: string, requirements: string): Promi
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function run(
-  command: string,
-  args: readonly string[],
-  { environment, folder, input }: PythonOptions = {},
-): Promise<{ code: number; output: string }> {
-  return new Promise((resolve) => {
-    const child = spawn(command, args, {
-      env: { ...process.env, ...environment },
-      ...(folder !== undefined && { cwd: folder }),
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    // A program that reads no input may end before it is written.
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(input);
-    let output = '';
-    child.stdout.on('data', (text: Buffer) => (output += text.toString()));
-    child.stderr.on('data', (text: Buffer) => (output += text.toString()));
-    child.on('error', (error) => {
-      resolve({ code: 127, output: error.message });
-    });
-    child.on('close', (code) => {
-      resolve({ code: code ?? 1, output });
-    });
-  });
 }
