@@ -1,6 +1,6 @@
 // Loaded with `node --import @lead-scoring/service/telemetry`: metrics, and traces when there is an endpoint for them.
 // It must load first, because it patches modules while they are loaded.
-import { createRequire, register, syncBuiltinESMExports } from 'node:module';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { metricDeclarations, type MetricDeclaration } from '@lead-scoring/contracts';
 import { context, metrics, type MetricOptions, type Span } from '@opentelemetry/api';
@@ -42,10 +42,8 @@ const instrumentations: Instrumentation[] = [
 // kafkajs is patched only when traces are exported: the instrumentation costs 9 µs for each produced record and 15 µs
 // for each consumed one, even when nothing is sampled, as much as the record itself (README). The records' own
 // traceparent does not need it.
-if (exportsTraces && !disabled.has('kafkajs')) {
-  patchKafkajsWhileItLoads();
-  instrumentations.push(new KafkaJsInstrumentation());
-}
+const tracesKafka = exportsTraces && !disabled.has('kafkajs');
+if (tracesKafka) instrumentations.push(new KafkaJsInstrumentation());
 
 // Exporters, propagators and switches of OTEL_* need the complete SDK, which is loaded only when one of them is used.
 const needsNodeSdk =
@@ -61,18 +59,10 @@ const sdk = needsNodeSdk
   ? (await import('./telemetry-node-sdk.js')).startNodeSdk(options, exportsTraces)
   : startWithoutTraces(options);
 patchHttp();
+if (tracesKafka) patchKafkajs();
 observeProcess();
 
 provideTelemetry({ exporter, shutdown: () => sdk.shutdown() });
-
-/**
- * Without this hook, ES modules import kafkajs unpatched. The hook resolves every module of the process in a separate
- * thread, which doubles the time to load a service, so only services that export traces have it.
- */
-function patchKafkajsWhileItLoads(): void {
-  // oxlint-disable-next-line typescript/no-deprecated -- OpenTelemetry's hook is for it, and has no other form yet
-  register('@opentelemetry/instrumentation/hook.mjs', import.meta.url, { data: { include: ['kafkajs'] } });
-}
 
 /**
  * Patches http and https: requiring Node's own modules changes them in place, and the names that ES modules import are
@@ -83,6 +73,20 @@ function patchHttp(): void {
   require('node:http');
   require('node:https');
   syncBuiltinESMExports();
+}
+
+/**
+ * Patches kafkajs, a CommonJS module: requiring it changes its classes in place, before an ES module imports them. The service has
+ * kafkajs from packages/event-log; a program without it has nothing to patch.
+ */
+function patchKafkajs(): void {
+  const require = createRequire(process.argv[1] ?? import.meta.url);
+  const name = 'kafkajs';
+  try {
+    require(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+  }
 }
 
 /** Replaces a secret in the path of a span. */
