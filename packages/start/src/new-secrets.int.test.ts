@@ -11,7 +11,7 @@ test('the output is the lines of an .env file and nothing else, with new secrets
     [1, 2].map(async () => (await promisify(execFile)(process.execPath, [script])).stdout),
   );
   expect(one).toMatch(
-    /^INTERNAL_SECRET=[\w-]{43}\nTOKEN_SECRET=[\w-]{43}\nSEALING_SECRET=[\w-]{43}\nBOOTSTRAP_TOKEN=lsp_\w+\nMONGODB_PASSWORD=[\w-]{43}\n$/,
+    /^INTERNAL_SECRET=[\w-]{43}\nTOKEN_SECRET=[\w-]{43}\nSEALING_SECRET=[\w-]{43}\nBOOTSTRAP_TOKEN=lsp_\w+\nMONGODB_PASSWORD=[\w-]{43}\n(KAFKA_\w+_PASSWORD=[\w-]{43}\n){8}$/,
   );
   expect(other).not.toBe(one);
 }, 60_000);

@@ -48,6 +48,13 @@ export interface SystemOptions {
   /** Called after each start of a service's process, the first included. */
   onChange?: (system: RunningSystem) => void;
   onProgress?: (message: string) => void;
+  /** The program of a process of a service. Default: the built service in the checkout. */
+  programOf?: (name: ServiceName) => ServiceProgram;
+}
+
+export interface ServiceProgram {
+  command: string;
+  args: string[];
 }
 
 export interface RunningService {
@@ -185,14 +192,7 @@ async function startService(
   const logFile = join(options.logDirectory, `${processName}.log`);
   const handle = await startProcess({
     name: processName,
-    command: process.execPath,
-    args: [
-      '--enable-source-maps',
-      ...collectorFlags(),
-      '--import',
-      join(options.root, 'packages/service/dist/telemetry.js'),
-      join(options.root, 'services', name, 'dist/main.js'),
-    ],
+    ...(options.programOf?.(name) ?? builtProgram(options.root, name)),
     cwd: options.root,
     logFile,
     restart: true,
@@ -212,6 +212,15 @@ async function startService(
   });
   const [url, metricsUrl] = [addresses.urlOf(name, instance), addresses.metricsUrlOf(name, instance)];
   return { name, instance, processName, url, metricsUrl, logFile, process: handle };
+}
+
+function builtProgram(root: string, name: ServiceName): ServiceProgram {
+  const telemetry = join(root, 'packages/service/dist/telemetry.js');
+  const main = join(root, 'services', name, 'dist/main.js');
+  return {
+    command: process.execPath,
+    args: ['--enable-source-maps', ...collectorFlags(), '--import', telemetry, main],
+  };
 }
 
 /**

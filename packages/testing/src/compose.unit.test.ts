@@ -3,14 +3,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { defaultOf, type ProcessSettings } from '@lead-scoring/contracts';
+import { defaultOf, serviceNames, type ProcessSettings } from '@lead-scoring/contracts';
 import { ignoredVariables } from '@lead-scoring/platform';
 import { telemetrySettings } from '@lead-scoring/service';
+import { parse } from 'yaml';
 import { composeContainers, type ComposeContainer } from './compose-file.js';
 import { processSettings } from './process-settings.js';
 
 const checkout = join(import.meta.dirname, '../../..');
 const text = readFileSync(join(checkout, 'docker-compose.yml'), 'utf8');
+const overlay = readFileSync(join(checkout, 'deploy/docker-compose.sasl.yml'), 'utf8');
 /** Set by the image: deploy/Dockerfile. */
 const ofImage = new Set(['HOST', 'PORT']);
 /** Settings whose defaults suit every deployment, or that have no meaning in a container of this file. */
@@ -106,6 +108,60 @@ describe('an end and a start', () => {
   test("Kafka's health is asked at the listener whose address holds inside the network", () => {
     expect(text).toContain('--bootstrap-server kafka:19092');
     expect(text).toContain('SERVICES://kafka:19092');
+  });
+});
+
+test('a service cannot write to its container, and has no capability', () => {
+  const { services } = parse(text, { merge: true }) as { services: Record<string, unknown> };
+  for (const { process } of processes)
+    expect(services[process]).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+});
+
+describe('with deploy/docker-compose.sasl.yml laid over it', () => {
+  test('every process has a user of its own service, whom Kafka knows and the ACLs name', () => {
+    const laid = new Map(composeContainers(overlay).map(({ name, environment }) => [name, environment]));
+    const users = laid.get('kafka')?.['KAFKA_LISTENER_NAME_SERVICES_PLAIN_SASL_JAAS_CONFIG'] ?? '';
+    for (const { process, shape } of processes) {
+      const {
+        KAFKA_SASL_USERNAME: user = '',
+        KAFKA_SASL_PASSWORD: password = '',
+        ...others
+      } = laid.get(process) ?? {};
+      expect(others).toEqual({ KAFKA_SASL_MECHANISM: 'plain' });
+      for (const variable of Object.keys(laid.get(process) ?? {})) expect(shape).toHaveProperty(variable);
+      expect(serviceNames).toContain(user);
+      expect(user).toBe(process === 'kafka-source' ? 'gateway' : process);
+      expect(users).toContain(`user_${user}="${password.slice(0, -1)}`);
+    }
+  });
+
+  test('its containers are those of docker-compose.yml, and no listener is left that lets everybody in', () => {
+    for (const { name } of composeContainers(overlay)) expect([...containers.keys()]).toContain(name);
+    const kafka = composeContainers(overlay).find(({ name }) => name === 'kafka')?.environment ?? {};
+    const protocols =
+      kafka['KAFKA_LISTENER_SECURITY_PROTOCOL_MAP']?.split(',').map((one) => one.split(':')) ?? [];
+    const listeners = containers.get('kafka')?.environment['KAFKA_LISTENERS']?.split(',') ?? [];
+    expect(protocols.map(([listener]) => listener).sort()).toEqual(
+      listeners.map((one) => one.split('://')[0]).sort(),
+    );
+    for (const [listener = '', protocol] of protocols) {
+      expect(protocol).toBe('SASL_PLAINTEXT');
+      expect(kafka).toHaveProperty(`KAFKA_LISTENER_NAME_${listener}_PLAIN_SASL_JAAS_CONFIG`);
+    }
+    expect(kafka['KAFKA_ALLOW_EVERYONE_IF_NO_ACL_FOUND']).toBe('false');
+  });
+
+  test('a missing password stops `docker compose up` with the command that makes it', () => {
+    const demanded = [...overlay.matchAll(/\$\{(\w+):\?([^}]*)\}/g)];
+    const own = ['admin', 'operator', ...serviceNames].map((user) => user.toUpperCase().replace('-', '_'));
+    expect(demanded.map(([, variable]) => variable).sort()).toEqual(
+      own.map((user) => `KAFKA_${user}_PASSWORD`).sort(),
+    );
+    for (const [, , message] of demanded) expect(message).toContain('new-secrets.mjs > .env');
   });
 });
 

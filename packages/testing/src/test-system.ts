@@ -59,6 +59,8 @@ export interface TestSystemOptions {
   longestRestartDelayMs?: number;
   environment?: Record<string, string>;
   environmentOf?: (name: ServiceName) => Record<string, string>;
+  /** The program of a service. Default: the built one of the checkout. */
+  programOf?: SystemOptions['programOf'];
   /** Default: a new one. */
   namespace?: string;
   /** Whether the system registers its schemas, as after an installation. Default: it finds those that all tests share. */
@@ -95,6 +97,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       longestRestartDelayMs: options.longestRestartDelayMs,
     }),
     ...(options.environmentOf && { environmentOf: options.environmentOf }),
+    ...(options.programOf && { programOf: options.programOf }),
     environment: {
       RATE_LIMIT_PER_MINUTE: '1000000',
       RATE_LIMIT_BURST: '1000000',
