@@ -7,3 +7,5 @@ export type { ImportOptions, ImportProgress, ImportResult } from './import.js';
 export type { LeadFileOptions } from './lead-files.js';
 export type { RetrySchedule } from './retry.js';
 export type { ClientOptions } from './send.js';
+export type { DroppedEvents, ProducerOptions } from './producer/options.js';
+export { createProducer, ProducerClosed, type Producer } from './producer/producer.js';

@@ -84,7 +84,13 @@ export async function sendEvents(
     ) {
       const batch = next.value;
       try {
-        add(result, batch, await sendBatch(send, batch, keyOf(batch.number), options, signal));
+        const request = {
+          idempotencyKey: keyOf(batch.number),
+          partial: options.partial === true,
+          signal,
+          ...(options.onRetry && { onRetry: options.onRetry }),
+        };
+        add(result, batch, await postEvents(send, batch.events, request));
       } catch (error) {
         if (error instanceof RequestFailed || error instanceof ServiceUnreachable)
           throw new IngestFailed(error, batch.firstIndex, result.accepted);
@@ -113,7 +119,8 @@ export async function sendEvents(
   return result;
 }
 
-interface AcceptedBatch {
+/** The answer to a batch of events. */
+export interface AcceptedBatch {
   batch_id: string;
   accepted: number;
   isReplayed: boolean;
@@ -122,18 +129,30 @@ interface AcceptedBatch {
   position?: string;
 }
 
-async function sendBatch(
+/** How a batch is sent. */
+export interface BatchRequest {
+  idempotencyKey: string;
+  /** Whether the valid events are taken when others are not. */
+  partial: boolean;
+  signal: AbortSignal;
+  onRetry?: (why: RequestFailed | ServiceUnreachable, waitMs: number) => void;
+}
+
+/**
+ * Sends events to POST /ingest, gzipped when that is worth it.
+ *
+ * @param lines each event as JSON
+ */
+export async function postEvents(
   send: Send,
-  batch: Batch,
-  idempotencyKey: string,
-  options: IngestOptions,
-  signal: AbortSignal,
+  lines: readonly string[],
+  { idempotencyKey, partial, signal, onRetry }: BatchRequest,
 ): Promise<AcceptedBatch> {
-  const text = `[${batch.events.join(',')}]`;
+  const text = `[${lines.join(',')}]`;
   const compressed = text.length > 1_000;
   const { body, isReplayed } = await send({
     method: 'POST',
-    path: `/ingest${options.partial === true ? '?partial=true' : ''}`,
+    path: `/ingest${partial ? '?partial=true' : ''}`,
     headers: {
       'content-type': 'application/json',
       'idempotency-key': idempotencyKey,
@@ -141,7 +160,7 @@ async function sendBatch(
     },
     body: compressed ? new Uint8Array(await compress(text, { level: constants.Z_BEST_SPEED })) : text,
     signal,
-    ...(options.onRetry && { onRetry: options.onRetry }),
+    ...(onRetry && { onRetry }),
   });
   return { ...(body as Omit<AcceptedBatch, 'isReplayed'>), isReplayed };
 }
