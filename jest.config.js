@@ -1,8 +1,11 @@
-// Four kinds of tests: unit (pure functions), int (one package against real servers), e2e (the running system through
-// HTTP and topics), and alone, those of e2e that load the machine, or promise a time, and need it for themselves. Only unit
-// tests may run without the platform. A fifth kind, deploy, needs further tools and runs with `npm run test:deploy` only.
-const alone =
-  '(broker-away|silent-servers|database-away|database-crash|exactly-once|notifications-chaos|three-brokers|two-instances).e2e.test.ts';
+// Five kinds of tests: unit (pure functions), int (one package against real servers), e2e (the running system through
+// HTTP and topics), and two of e2e's that run after the others: faults, which load the machine and stop servers, and alone, which promise
+// a time and need the machine for themselves. Only unit tests may run without the platform. A sixth kind, deploy, needs further tools and
+// runs with `npm run test:deploy` only.
+const faults =
+  'silent-servers|database-away|database-crash|exactly-once|notifications-chaos|rolling-restart|three-brokers';
+const alone = 'broker-away|two-instances';
+const endToEnd = (names) => [`<rootDir>/packages/testing/src/${names}.e2e.test.ts`];
 const common = {
   rootDir: import.meta.dirname,
   testEnvironment: '<rootDir>/packages/testing/scripts/patient-environment.mjs',
@@ -38,12 +41,13 @@ export default {
       setupFilesAfterEnv: ['<rootDir>/packages/testing/src/law-setup.ts'],
     },
     { ...common, displayName: 'int', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.int.test.ts'] },
-    { ...common, displayName: 'e2e', testMatch: [`<rootDir>/packages/testing/src/!${alone}`] },
+    { ...common, displayName: 'e2e', testMatch: endToEnd(`!(${faults}|${alone})`) },
+    { ...common, displayName: 'faults', testMatch: endToEnd(`@(${faults})`) },
+    { ...common, displayName: 'alone', testMatch: endToEnd(`@(${alone})`) },
     {
       ...common,
       displayName: 'deploy',
       testMatch: ['<rootDir>/packages/testing/src/**/*.deploy.test.ts'],
     },
-    { ...common, displayName: 'alone', testMatch: [`<rootDir>/packages/testing/src/@${alone}`] },
   ],
 };

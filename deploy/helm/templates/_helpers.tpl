@@ -69,6 +69,7 @@ app.kubernetes.io/component: {{ . }}
 {{/* The pod of one process. Arguments: root, component, process, image, own, secretName, resources, command. */}}
 {{- define "lead-scoring.pod" -}}
 {{- $root := .root -}}
+{{- $answering := index $root.Values.settings "SHUTDOWN_DELAY_MS" | default 0 -}}
 {{- $shutdown := index $root.Values.settings "SHUTDOWN_TIMEOUT_MS" | default 10000 -}}
 metadata:
   labels:
@@ -86,8 +87,8 @@ spec:
   enableServiceLinks: false
   # A process that starts again in its pod finds that its predecessor has ended, and takes its partitions at once.
   shareProcessNamespace: true
-  # From the signal to the end: preStop, and SHUTDOWN_TIMEOUT_MS, after which a process ends itself.
-  terminationGracePeriodSeconds: {{ add 10 (div (int64 $shutdown) 1000) }}
+  # From the signal to the end: SHUTDOWN_DELAY_MS and SHUTDOWN_TIMEOUT_MS, after which a process ends itself.
+  terminationGracePeriodSeconds: {{ add 10 (div (add (int64 $answering) (int64 $shutdown)) 1000) }}
   securityContext:
     runAsNonRoot: true
     runAsUser: 1000
@@ -146,8 +147,6 @@ spec:
         periodSeconds: 10
         timeoutSeconds: 10
         failureThreshold: 6
-      # Callers learn that the process is going before it refuses them.
-      lifecycle: { preStop: { sleep: { seconds: 5 } } }
       {{- with .resources }}
       resources:
         {{- toYaml . | nindent 8 }}

@@ -17,7 +17,8 @@ export interface Component<Value = unknown> {
    * `isAccessRefused` is not repeated: the server is there and refuses the credentials in the settings. Default: false.
    */
   waitsForServer?: boolean;
-  start(): Promise<Started<Value>>;
+  /** @param ending aborts when the process begins to end, before the component is stopped */
+  start(ending?: AbortSignal): Promise<Started<Value>>;
 }
 
 /** Turns a start function into a component. */
@@ -36,7 +37,7 @@ export interface ComponentScope {
 /**
  * Starts components in the order in which `open` starts them. When one fails to start, the running ones are stopped in
  * reverse order, and the error is thrown.
- * @param options.signal ends the waiting for servers
+ * @param options.signal ends the waiting for servers, and is what components are told the end by
  */
 export async function startInOrder<Value>(
   open: (scope: ComponentScope) => Promise<Value>,
@@ -74,7 +75,7 @@ async function startWithPatience<Value>(
   const giveUpAt = performance.now() + patienceMs;
   for (let isReported = false; ; isReported = true) {
     try {
-      return await component.start();
+      return await component.start(signal);
     } catch (error) {
       const waits = component.waitsForServer === true && isRetriable(error) && !isAccessRefused(error);
       if (!waits || signal.aborted || performance.now() > giveUpAt) throw error;

@@ -112,9 +112,14 @@ export const commonConfiguration = z.object({
   INTERNAL_SECRET: setting.secret.describe(
     'Requests of services to each other are signed with it. The same for all services.',
   ),
+  SHUTDOWN_DELAY_MS: whole(0, 600_000)
+    .default(0)
+    .describe(
+      'Milliseconds for which a process goes on answering after the signal that ends it, while /readyz says that it is not ready: as long as a load balancer takes to turn to other processes.',
+    ),
   SHUTDOWN_TIMEOUT_MS: whole(100, 600_000)
     .default(10_000)
-    .describe('Milliseconds from the signal that ends a process to its hard exit.'),
+    .describe('Milliseconds from the end of SHUTDOWN_DELAY_MS to the hard exit of the process.'),
   READY_FILE: z
     .string()
     .min(1, 'must be the path of a file')

@@ -31,6 +31,7 @@ describe('configuration', () => {
       PORT: 0,
       HOST: '127.0.0.1',
       LOG_LEVEL: 'info',
+      SHUTDOWN_DELAY_MS: 0,
       SHUTDOWN_TIMEOUT_MS: 10_000,
     });
   });

@@ -22,6 +22,17 @@ export function readyWhen(holds: () => boolean, otherwise: string): HealthCheck 
   return () => (holds() ? Promise.resolve() : Promise.reject(new NotReady(otherwise)));
 }
 
+/** The check of a process that it is not about to end, and the function that a server calls when it is. */
+export function createStaying(): { healthChecks: Record<'staying', HealthCheck>; onEnding: () => void } {
+  let isEnding = false;
+  return {
+    healthChecks: { staying: readyWhen(() => !isEnding, 'the process is about to end') },
+    onEnding: () => {
+      isEnding = true;
+    },
+  };
+}
+
 /** The readiness checks of every service: its database answers, and its processors and projectors are caught up. */
 export function serviceHealthChecks(
   readModel: { ping: () => Promise<void> },

@@ -24,6 +24,8 @@ export interface HttpServerOptions {
   requestTimeoutMs?: number;
   /** Whether the body of a request may take any time; its handler has a limit of its own. Default: of none. */
   isLongUpload?: (req: IncomingMessage) => boolean;
+  /** Called when the process begins to end; the server answers until it is stopped. */
+  onEnding?: () => void;
 }
 
 export interface ListeningServer {
@@ -32,20 +34,28 @@ export interface ListeningServer {
 }
 
 /**
- * Listens when started. When stopped, it accepts no further connection, closes idle ones, lets requests in progress
- * finish and tells their clients to close.
+ * Listens when started. Once the process begins to end, each answer tells its client to close the connection. When stopped, the server
+ * accepts no further connection, closes idle ones and lets requests in progress finish.
  */
 export function createHttpServer(options: HttpServerOptions): Component<ListeningServer> {
-  const { requestTimeoutMs = 60_000, isLongUpload } = options;
+  const { requestTimeoutMs = 60_000, isLongUpload, onEnding } = options;
   return {
     name: options.name,
-    start: async () => {
+    start: async (ending) => {
       const inProgress = new Set<ServerResponse>();
-      let stopping = false;
+      let isEnding = false;
+      const lastAnswers = () => {
+        isEnding = true;
+        for (const res of inProgress) if (!res.headersSent) res.setHeader('Connection', 'close');
+      };
+      ending?.addEventListener('abort', () => {
+        lastAnswers();
+        onEnding?.();
+      });
       const take: RequestListener = (req, res) => {
         inProgress.add(res);
         res.on('close', () => inProgress.delete(res));
-        if (stopping) res.setHeader('Connection', 'close');
+        if (isEnding) res.setHeader('Connection', 'close');
         if (isLongUpload && hasBody(req) && !isLongUpload(req)) limitBody(req, requestTimeoutMs);
         if (req.headers.host === undefined && req.httpVersion === '1.1') refuseWithoutHost(req, res);
         else options.handler(req, res);
@@ -85,11 +95,10 @@ export function createHttpServer(options: HttpServerOptions): Component<Listenin
         value: { host: options.host, port },
         stop: () =>
           new Promise((resolve) => {
-            stopping = true;
+            lastAnswers();
             server.close(() => {
               resolve();
             });
-            for (const res of inProgress) if (!res.headersSent) res.setHeader('Connection', 'close');
             server.closeIdleConnections();
           }),
       };

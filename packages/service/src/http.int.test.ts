@@ -441,6 +441,35 @@ describe('the end of a server', () => {
     expect([await response.json(), response.headers.get('connection')]).toEqual([{ whole: true }, 'close']);
     await stopped;
   });
+
+  test('before it, the query port answers, is not ready, and ends each connection', async () => {
+    const ending = new AbortController();
+    const server = createQueryServer({
+      host: '127.0.0.1',
+      port: 0,
+      routes: [],
+      healthChecks: {},
+      internalSecret: 'a secret of this test that is long enough',
+      logger: silent,
+    });
+    const { value, stop } = await server.start(ending.signal);
+    running.push(stop);
+    const readiness = async () => {
+      const answer = await fetch(`http://127.0.0.1:${String(value.port)}/readyz`);
+      return [answer.status, answer.headers.get('connection'), await answer.json()];
+    };
+    expect(await readiness()).toEqual([
+      200,
+      'keep-alive',
+      { status: 'ready', checks: { staying: { ok: true } } },
+    ]);
+    ending.abort();
+    expect(await readiness()).toEqual([
+      503,
+      'close',
+      { status: 'not_ready', checks: { staying: { ok: false, detail: 'the process is about to end' } } },
+    ]);
+  });
 });
 
 describe('the query port', () => {
@@ -633,7 +662,7 @@ describe('the query port', () => {
     expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'ok' });
     expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
       status: 'ready',
-      checks: { 'read model': { ok: true }, log: { ok: true } },
+      checks: { 'read model': { ok: true }, log: { ok: true }, staying: { ok: true } },
     });
     const broken = await fetch(`${(await start(false)).url}/readyz`);
     expect([broken.status, await broken.json()]).toEqual([
@@ -643,6 +672,7 @@ describe('the query port', () => {
         checks: {
           'read model': { ok: false, detail: 'failed; see the log' },
           log: { ok: false, detail: '2 partitions catch up' },
+          staying: { ok: true },
         },
       },
     ]);

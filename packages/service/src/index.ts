@@ -33,6 +33,7 @@ export {
 } from './configuration.js';
 export {
   livenessHandler,
+  createStaying,
   readinessHandler,
   readinessOf,
   readyWhen,

@@ -125,6 +125,18 @@ describe('a question to a query port', () => {
     });
   });
 
+  test('is sent once more when the connection breaks before an answer, and only if it is a GET', async () => {
+    const methods: (string | undefined)[] = [];
+    const url = await served((req, res) => {
+      methods.push(req.method);
+      if (methods.length === 1 || req.method === 'POST') res.destroy();
+      else res.end('{}');
+    });
+    expect((await portAt(url).ask(claims, '/echo')).statusCode).toBe(200);
+    await expect(portAt(url).ask(claims, '/echo', question)).rejects.toMatchObject({ status: 503 });
+    expect(methods).toEqual(['GET', 'GET', 'POST']);
+  });
+
   test('that is answered too late is 504', async () => {
     const url = await served(() => undefined);
     await expect(portAt(url, { timeoutMs: 50 }).ask(claims, '/echo')).rejects.toMatchObject({

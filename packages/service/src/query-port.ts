@@ -54,7 +54,7 @@ export class QueryPort {
     { method = 'GET', body, headers, timeoutMs, partTimeoutMs, signal }: QueryPortRequest = {},
   ): Promise<QueryPortAnswer> {
     const authorization = await signInternal(claims, { method, target: path, body }, this.#internalSecret);
-    return this.#request({
+    const request: Dispatcher.RequestOptions = {
       method,
       path,
       headers: {
@@ -66,24 +66,42 @@ export class QueryPort {
       ...(timeoutMs !== undefined && { headersTimeout: timeoutMs }),
       ...(partTimeoutMs !== undefined && { bodyTimeout: partTimeoutMs }),
       ...(signal && { signal }),
-    });
+    };
+    try {
+      return await this.#answerTo(request);
+    } catch (error) {
+      throw withProblem(error);
+    }
   }
 
   close(): Promise<void> {
     return this.#pool.close();
   }
 
-  async #request(options: Dispatcher.RequestOptions): Promise<QueryPortAnswer> {
+  async #answerTo(request: Dispatcher.RequestOptions): Promise<QueryPortAnswer> {
+    const answer = await this.#sendTwice(request);
+    if (answer.statusCode !== 401 && answer.statusCode !== 403) return answer;
+    // The caller's credential is valid: a refusal concerns the claims of the asking service, and is an internal error.
+    await answer.body.dump();
+    throw new Error(`the owner refused the internal authorization with ${String(answer.statusCode)}`);
+  }
+
+  /**
+   * A process that ends closes the connections that it keeps. A GET that was on its way is sent once more, on another connection, which
+   * a load balancer leads to another process.
+   */
+  async #sendTwice(request: Dispatcher.RequestOptions): Promise<QueryPortAnswer> {
     try {
-      const answer = await this.#pool.request(options);
-      if (answer.statusCode !== 401 && answer.statusCode !== 403) return answer;
-      // The caller's credential is valid: a refusal concerns the claims of the asking service, and is an internal error.
-      await answer.body.dump();
-      throw new Error(`the owner refused the internal authorization with ${String(answer.statusCode)}`);
+      return await this.#pool.request(request);
     } catch (error) {
-      throw withProblem(error);
+      if (request.method !== 'GET' || !isBrokenConnection(error)) throw error;
+      return this.#pool.request(request);
     }
   }
+}
+
+function isBrokenConnection(error: unknown): boolean {
+  return error instanceof errors.SocketError || isFailedCall(error);
 }
 
 /** The problem that the caller is told of. */

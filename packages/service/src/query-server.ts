@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { readJson } from './body.js';
 import { onceClosed } from './closed-response.js';
 import type { Component } from './component.js';
-import { livenessHandler, readinessHandler, type HealthCheck } from './health.js';
+import { createStaying, livenessHandler, readinessHandler, type HealthCheck } from './health.js';
 import { createHttpServer, type ListeningServer } from './http-server.js';
 import {
   assertSignedBody,
@@ -214,12 +214,17 @@ export interface QueryServerOptions {
 
 /** The query port as a component. */
 export function createQueryServer(options: QueryServerOptions): Component<ListeningServer> {
+  const staying = createStaying();
   return createHttpServer({
     name: 'query server',
     // An express application is a request listener.
-    handler: createQueryApplication(options),
+    handler: createQueryApplication({
+      ...options,
+      healthChecks: { ...options.healthChecks, ...staying.healthChecks },
+    }),
     host: options.host,
     port: options.port,
+    onEnding: staying.onEnding,
   });
 }
 

@@ -1,5 +1,6 @@
 // Runs a process: starts its parts in order, announces the port, and stops within a deadline.
 import { rename, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { configurationExitCode } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import { startInOrder, type ComponentScope, type Started } from './component.js';
@@ -17,7 +18,12 @@ export interface ServiceScope extends ComponentScope {
 export interface ServiceOptions {
   name: string;
   logger: Logger;
-  /** Milliseconds from the signal to the hard exit. */
+  /**
+   * Milliseconds from SIGTERM or SIGINT to the stop of the first part. The server goes on answering and says that it is not ready, so
+   * that whatever sends requests turns to other processes. Default: 0.
+   */
+  shutdownDelayMs?: number;
+  /** Milliseconds from the stop of the first part to the hard exit. */
   shutdownTimeoutMs: number;
   /** File for `{port, pid}`, written once the service listens. */
   readyFile?: string | undefined;
@@ -33,25 +39,26 @@ export interface ProcessControl {
 }
 
 /**
- * Runs until SIGTERM or SIGINT, then stops the parts in reverse order and exits 0. Exits 78 when a part fails to start
+ * Runs until SIGTERM or SIGINT, then waits for the delay, stops the parts in reverse order and exits 0. Exits 78 when a part fails to start
  * because of a setting (an error with `isSettingsFault` or `isAccessRefused`); exits 1 when one fails for another reason,
  * on `fatal` and on uncaught errors. Exits hard when stopping takes longer than the deadline or a second signal
  * arrives.
  */
 export function runService(options: ServiceOptions, control: ProcessControl = process): void {
-  const { logger } = options;
+  const { logger, shutdownDelayMs = 0, shutdownTimeoutMs } = options;
   let ending = false;
   const stopping = new AbortController();
 
-  const end = (code: number): void => {
+  const end = (code: number, delayMs = 0): void => {
     if (ending) return;
     ending = true;
     stopping.abort();
     setTimeout(() => {
-      logger.fatal({ timeout_ms: options.shutdownTimeoutMs }, 'stopping took too long');
+      logger.fatal({ timeout_ms: shutdownTimeoutMs }, 'stopping took too long');
       control.exit(1);
-    }, options.shutdownTimeoutMs).unref();
+    }, delayMs + shutdownTimeoutMs).unref();
     void (async () => {
+      await delay(delayMs);
       // Waits for the start to end first: only parts that have started can be stopped.
       const running = await started.catch(() => undefined);
       await running?.stop();
@@ -79,7 +86,7 @@ export function runService(options: ServiceOptions, control: ProcessControl = pr
       return;
     }
     logger.info({ signal }, 'stopping');
-    end(0);
+    end(0, shutdownDelayMs);
   };
   control.on('SIGTERM', onSignal('SIGTERM'));
   control.on('SIGINT', onSignal('SIGINT'));

@@ -16,6 +16,7 @@ class FakeProcess extends EventEmitter {
 function start(
   options: {
     open?: (scope: ServiceScope, log: string[]) => Promise<{ port: number }>;
+    shutdownDelayMs?: number;
     shutdownTimeoutMs?: number;
   } = {},
 ) {
@@ -37,6 +38,7 @@ function start(
     {
       name: 'test',
       logger,
+      shutdownDelayMs: options.shutdownDelayMs ?? 0,
       shutdownTimeoutMs: options.shutdownTimeoutMs ?? 5_000,
       open: async (scope) => {
         await scope.start({
@@ -63,6 +65,30 @@ describe('a service process', () => {
     control.emit('SIGTERM');
     await once(control, 'exited');
     expect([control.exits, log]).toEqual([[0], ['read model stopped']]);
+  });
+
+  test('on SIGTERM tells its parts of the end before it stops the first of them', async () => {
+    const { control, log, listening } = start({
+      shutdownDelayMs: 20,
+      open: async (scope, log) => {
+        await scope.start({
+          name: 'server',
+          start: (ending) => {
+            ending?.addEventListener('abort', () => log.push('the end is near'));
+            return Promise.resolve({
+              value: null,
+              stop: () => Promise.resolve(void log.push('server stopped')),
+            });
+          },
+        });
+        return { port: 1 };
+      },
+    });
+    await once(listening, 'listening');
+    control.emit('SIGTERM');
+    expect(log).toEqual(['the end is near']);
+    await once(control, 'exited');
+    expect([control.exits, log]).toEqual([[0], ['the end is near', 'server stopped', 'read model stopped']]);
   });
 
   test('exits 1 when a part does not start, after stopping what ran', async () => {

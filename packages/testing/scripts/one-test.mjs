@@ -33,7 +33,7 @@ export function foldersToBuild(file, workspaces) {
 /** The arguments of Jest. `--forceExit`, because int and e2e tests may leave connections open. */
 export function jestArguments(file, options) {
   const kind = kindOf(file);
-  const projects = kind === 'e2e' ? ['e2e', 'alone'] : [kind];
+  const projects = kind === 'e2e' ? ['e2e', 'faults', 'alone'] : [kind];
   return [
     ...['--selectProjects', ...projects],
     ...['--runTestsByPath', file],

@@ -13,11 +13,13 @@ const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platfo
 const checks = ['format:check', 'lint', 'dependency-rules', 'dead-code'];
 /**
  * Files against the servers run three at a time, the longest first: each waits a part of its time, for restarts and for what is decided
- * elsewhere, and two leave a fifth of two processors unused. Those of `alone` run one at a time.
+ * elsewhere, and two leave a fifth of two processors unused. Those of `faults` load the machine, two
+ * at a time; those of `alone` promise a time and run one after the other.
  */
 const atServers = { projects: ['int', 'e2e'], args: ['--maxWorkers=3'] };
+const faults = { projects: ['faults'], args: ['--maxWorkers=2'] };
 const alone = { projects: ['alone'], args: ['--runInBand'] };
-/** Run beside `alone`, whose tests wait for time-outs and restarts more than they compute. */
+/** Run beside `faults` and `alone`, whose tests wait for time-outs and restarts. */
 const unit = {
   projects: ['unit'],
   args: ['--maxWorkers=1'],
@@ -96,7 +98,11 @@ try {
   });
   const env = testEnvironment(platform.endpoints);
   await runSuite(atServers, env);
-  await Promise.all([runSuite(alone, env), runSuite(unit, testEnvironment())]);
+  const afterwards = async () => {
+    await runSuite(faults, env);
+    await runSuite(alone, env);
+  };
+  await Promise.all([afterwards(), runSuite(unit, testEnvironment())]);
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${reason}\n`);

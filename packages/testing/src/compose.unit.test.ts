@@ -77,11 +77,13 @@ test('a value that the file gives is one that the service takes', () => {
 describe('an end and a start', () => {
   test('a container gets more time to end than its service takes at most', () => {
     for (const { process } of processes) {
-      const service = Number(valueOf(environmentOf(process)['SHUTDOWN_TIMEOUT_MS'] ?? ''));
+      const [delay, service] = ['SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS'].map((name) =>
+        Number(valueOf(environmentOf(process)[name] ?? '')),
+      ) as [number, number];
       const grace = containers.get(process)?.texts['stop_grace_period'] ?? '';
       const container = Number(/^(\d+)s$/.exec(grace)?.[1]) * 1_000;
       expect(service).toBeGreaterThan(0);
-      expect(container).toBeGreaterThan(service);
+      expect(container).toBeGreaterThan(delay + service);
     }
   });
 

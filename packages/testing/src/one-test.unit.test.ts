@@ -38,7 +38,7 @@ describe('npm run test:one', () => {
     ]);
   });
 
-  test('passes options to Jest, and selects the project `alone` as well for e2e tests', () => {
+  test('passes options to Jest, and selects the projects `faults` and `alone` as well for e2e tests', () => {
     expect(jestArguments(unit, ['-t', 'x'])).toEqual([
       '--selectProjects',
       'unit',
@@ -50,6 +50,7 @@ describe('npm run test:one', () => {
     expect(jestArguments(e2e, [])).toEqual([
       '--selectProjects',
       'e2e',
+      'faults',
       'alone',
       '--runTestsByPath',
       e2e,

@@ -4,6 +4,7 @@ import { routeDeclarations } from '@lead-scoring/contracts';
 import {
   createHttpServer,
   createQueryServer,
+  createStaying,
   readyWhen,
   serviceHealthChecks,
   type ComponentScope,
@@ -57,7 +58,11 @@ export async function openGateway(
     ...serviceHealthChecks(foundations.readModel, foundations.processor),
     organisation: readyWhen(() => bootstrap.done(), 'the first organisation is not created yet'),
   };
-  const handler = publicApplication(configuration, foundations, services, { healthChecks, logger });
+  const staying = createStaying();
+  const handler = publicApplication(configuration, foundations, services, {
+    healthChecks: { ...healthChecks, ...staying.healthChecks },
+    logger,
+  });
   const {
     HOST: host,
     PORT: port,
@@ -69,7 +74,14 @@ export async function openGateway(
       createQueryServer({ host, port: internalPort, routes: [], healthChecks, internalSecret, logger }),
     );
   return scope.start(
-    createHttpServer({ name: 'public server', handler, host, port, isLongUpload: isImport }),
+    createHttpServer({
+      name: 'public server',
+      handler,
+      host,
+      port,
+      isLongUpload: isImport,
+      onEnding: staying.onEnding,
+    }),
   );
 }
 

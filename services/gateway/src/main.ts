@@ -9,6 +9,7 @@ const logger = createLogger({ name: 'gateway', level: configuration.LOG_LEVEL })
 runService({
   name: 'gateway',
   logger,
+  shutdownDelayMs: configuration.SHUTDOWN_DELAY_MS,
   shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
   readyFile: configuration.READY_FILE,
   open: (scope) =>

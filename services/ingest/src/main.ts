@@ -32,6 +32,7 @@ const scoringPort = defineComponent('scoring', () => {
 runService({
   name: 'ingest',
   logger,
+  shutdownDelayMs: configuration.SHUTDOWN_DELAY_MS,
   shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
   readyFile: configuration.READY_FILE,
   open: async (scope) => {

@@ -93,6 +93,7 @@ function dependenciesOf(
 runService({
   name: service,
   logger,
+  shutdownDelayMs: configuration.SHUTDOWN_DELAY_MS,
   shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
   readyFile: configuration.READY_FILE,
   open: async (scope) => {

@@ -38,6 +38,7 @@ const picturePainter = defineComponent('picture painter', () => {
 runService({
   name: 'scoring',
   logger,
+  shutdownDelayMs: configuration.SHUTDOWN_DELAY_MS,
   shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
   readyFile: configuration.READY_FILE,
   open: async (scope) => {

@@ -27,6 +27,7 @@ const logger = createLogger({ name: 'share', level: configuration.LOG_LEVEL });
 runService({
   name: 'share',
   logger,
+  shutdownDelayMs: configuration.SHUTDOWN_DELAY_MS,
   shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
   readyFile: configuration.READY_FILE,
   open: async (scope) => {

@@ -31,6 +31,7 @@ const wantedForMs = routes.analyzeSite.replyTimeoutMs - 1_000;
 runService({
   name: 'site-analysis',
   logger,
+  shutdownDelayMs: configuration.SHUTDOWN_DELAY_MS,
   shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
   readyFile: configuration.READY_FILE,
   open: async (scope) => {

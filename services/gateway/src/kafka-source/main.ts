@@ -12,6 +12,7 @@ const logger = createLogger({
 runService({
   name: 'kafka-source',
   logger,
+  shutdownDelayMs: configuration.SHUTDOWN_DELAY_MS,
   shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
   readyFile: configuration.READY_FILE,
   open: (scope) =>
