@@ -5,6 +5,7 @@ import {
   STATUS_CODES,
   type IncomingMessage,
   type RequestListener,
+  type Server,
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -83,13 +84,7 @@ export function createHttpServer(options: HttpServerOptions): Component<Listenin
           }),
         );
       });
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen({ host: options.host, port: options.port, backlog: 1_024 }, () => {
-          server.off('error', reject);
-          resolve();
-        });
-      });
+      await listening(server, options);
       const { port } = server.address() as AddressInfo;
       return {
         value: { host: options.host, port },
@@ -104,6 +99,17 @@ export function createHttpServer(options: HttpServerOptions): Component<Listenin
       };
     },
   };
+}
+
+/** Resolves once the server listens. */
+function listening(server: Server, { host, port }: ListeningServer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port, backlog: 1_024 }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
 }
 
 /** Ends the connection when the body has not arrived in time. */

@@ -1,4 +1,5 @@
 // The query port of a service, as its callers see it: signed requests over kept-alive connections.
+import { setTimeout as delay } from 'node:timers/promises';
 import { errors, Pool, type Dispatcher } from 'undici';
 import { internalAuthorizationHeader, signInternal, type InternalClaims } from './internal-authentication.js';
 import { problem } from './problems.js';
@@ -26,6 +27,9 @@ export interface QueryPortRequest {
   /** Ends the request. */
   signal?: AbortSignal;
 }
+
+/** The time in which connections that a process closes at once are seen to be closed. */
+const closedWithinMs = 50;
 
 export class QueryPort {
   readonly #pool: Pool;
@@ -87,14 +91,15 @@ export class QueryPort {
   }
 
   /**
-   * A process that ends closes the connections that it keeps. A GET that was on its way is sent once more, on another connection, which
-   * a load balancer leads to another process.
+   * A process that ends closes all connections that it keeps. A GET that was on its way is sent once more, as soon as the pool has seen
+   * those closed: on a new connection, which a load balancer leads to another process.
    */
   async #sendTwice(request: Dispatcher.RequestOptions): Promise<QueryPortAnswer> {
     try {
       return await this.#pool.request(request);
     } catch (error) {
       if (request.method !== 'GET' || !isBrokenConnection(error)) throw error;
+      await delay(closedWithinMs);
       return this.#pool.request(request);
     }
   }
