@@ -11,7 +11,7 @@ import { licencesOf } from './licences.mjs';
 const root = await realpath(join(import.meta.dirname, '..'));
 
 /**
- * Packages that stay packages: kafkajs is patched by OpenTelemetry under its name; three are compiled for the machine; resvg and the fonts
+ * Packages that stay packages: parts of kafkajs are required by their paths; three are compiled for the machine; resvg and the fonts
  * are files that are read; piscina starts a file of its own as a thread.
  */
 const packagesBeside = [
@@ -167,7 +167,7 @@ async function copyPackage(name, from, target, copied) {
     await copyPackage(needed, join(source, 'node_modules'), target, copied);
 }
 
-/** Not what only a compiler, an editor or a reader needs. */
+/** Not what only a compiler, an editor, a test or a reader needs. */
 function isNeeded(file) {
-  return !/[.](d[.][cm]?ts|map|md)$|\/(docs?|examples?|tests?|benchmarks?)$/i.test(file);
+  return !/[.]([cm]?tsx?|map|md)$|\/(docs?|examples?|tests?|test-\w+|benchmarks?)$/i.test(file);
 }

@@ -8,7 +8,6 @@ import { isTracingSuppressed } from '@opentelemetry/core';
 import type { Instrumentation } from '@opentelemetry/instrumentation';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
-import { KafkaJsInstrumentation } from '@opentelemetry/instrumentation-kafkajs';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { provideTelemetry } from './metrics.js';
 import { loggedPath } from './secret-paths.js';
@@ -21,9 +20,6 @@ const exportsTraces = endpoint !== '';
 const exporter = new PrometheusExporter({ preventServerStart: true, withoutScopeInfo: true });
 
 const quiet = new Set(['/healthz', '/readyz', '/metrics']);
-const disabled = new Set(
-  (process.env.OTEL_NODE_DISABLED_INSTRUMENTATIONS ?? '').split(',').map((name) => name.trim()),
-);
 const instrumentations: Instrumentation[] = [
   new HttpInstrumentation({
     ignoreIncomingRequestHook: ({ url }) => quiet.has(url ?? ''),
@@ -39,11 +35,8 @@ const instrumentations: Instrumentation[] = [
     },
   }),
 ];
-// kafkajs is patched only when traces are exported: the instrumentation costs 9 µs for each produced record and 15 µs
-// for each consumed one, even when nothing is sampled, as much as the record itself (README). The records' own
-// traceparent does not need it.
-const tracesKafka = exportsTraces && !disabled.has('kafkajs');
-if (tracesKafka) instrumentations.push(new KafkaJsInstrumentation());
+// There is no instrumentation of kafkajs: it patches the producer and the consumer, which no record passes (packages/event-log). The event log
+// writes the traceparent of a record and makes the span of a batch itself.
 
 // Exporters, propagators and switches of OTEL_* need the complete SDK, which is loaded only when one of them is used.
 const needsNodeSdk =
@@ -59,7 +52,6 @@ const sdk = needsNodeSdk
   ? (await import('./telemetry-node-sdk.js')).startNodeSdk(options, exportsTraces)
   : startWithoutTraces(options);
 patchHttp();
-if (tracesKafka) patchKafkajs();
 observeProcess();
 
 provideTelemetry({ exporter, shutdown: () => sdk.shutdown() });
@@ -73,20 +65,6 @@ function patchHttp(): void {
   require('node:http');
   require('node:https');
   syncBuiltinESMExports();
-}
-
-/**
- * Patches kafkajs, a CommonJS module: requiring it changes its classes in place, before an ES module imports them. The service has
- * kafkajs from packages/event-log; a program without it has nothing to patch.
- */
-function patchKafkajs(): void {
-  const require = createRequire(process.argv[1] ?? import.meta.url);
-  const name = 'kafkajs';
-  try {
-    require(name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
-  }
 }
 
 /** Replaces a secret in the path of a span. */
