@@ -820,7 +820,8 @@ describe('reads', () => {
       let asked = 0;
       rig.ownerAnswers((_req, res) => {
         asked += 1;
-        if (asked === 2) return void fail(res);
+        // A question whose connection breaks is sent a second time, as the fourth.
+        if (asked === 2 || asked === 4) return void fail(res);
         res.setHeader('Content-Type', 'application/json');
         res.end(JSON.stringify({ data: [], total: 0, page: 1, limit: 26 }));
       });

@@ -13,17 +13,25 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lead-scoring-queue-'));
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  for (const queue of queues.splice(0)) await queue.close();
+  await rm(folder, { recursive: true, force: true });
+});
 
 const unreadable: string[] = [];
-const opened = (segmentBytes = 200) =>
-  openDiskQueue({
+/** Node ends a process that leaves a file open until its handle is collected. */
+const queues: EventQueue[] = [];
+const opened = async (segmentBytes = 200) => {
+  const queue = await openDiskQueue({
     folder,
     sync: false,
     maximumBytes: 1_000_000,
     segmentBytes,
     onUnreadable: (lines) => unreadable.push(...lines),
   });
+  queues.push(queue);
+  return queue;
+};
 const event = (index: number, text = '') => JSON.stringify({ index, text });
 const segments = async () => (await readdir(folder)).filter((name) => name.endsWith('.ndjson')).sort();
 
