@@ -10,8 +10,10 @@ image=$1
 shift
 config() { buildah inspect --type image --format "$1" "$image"; }
 
-# One container of each image serves all its processes: nothing in it can change.
-container=run-$(basename "$image")
+# One container of each image serves all its processes: nothing in it can change. A newer image of the same name has one of its own;
+# `buildah rm --all` removes those of older ones.
+id=$(buildah inspect --type image --format '{{.FromImageID}}' "$image")
+container=run-${id:0:12}
 buildah inspect "$container" > /dev/null 2>&1 || buildah from --pull-never --name "$container" "$image" > /dev/null
 root=$(buildah mount "$container")
 user=$(config '{{.OCIv1.Config.User}}')
