@@ -1,5 +1,6 @@
 // Running the whole system on one machine, and the sample data it shows.
 export type { StartFile } from './start-file.js';
+export { obstacleAt } from './readiness.js';
 export { passedSettings } from './settings.js';
 export { startSettings } from './start-settings.js';
 export {

@@ -1,11 +1,7 @@
 // Programs that the tests of deployments need: tools of operators, which the system itself does without.
-import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
-
-const execute = promisify(execFile);
 
 /** By name: how to install it. */
 const installation = {
@@ -38,27 +34,5 @@ function isExecutable(path: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-export interface Outcome {
-  code: number;
-  /** Both outputs. */
-  output: string;
-  stdout: string;
-}
-
-/** Runs a program to its end; a failure is an outcome, not an error. */
-export async function runTool(path: string, args: readonly string[], folder?: string): Promise<Outcome> {
-  try {
-    const { stdout, stderr } = await execute(path, args, {
-      maxBuffer: 64 * 1024 * 1024,
-      ...(folder !== undefined && { cwd: folder }),
-    });
-    return { code: 0, output: `${stdout}${stderr}`, stdout };
-  } catch (error) {
-    const { code, stdout = '', stderr = '' } = error as { code?: unknown; stdout?: string; stderr?: string };
-    if (typeof code !== 'number') throw error;
-    return { code, output: `${stdout}${stderr}`, stdout };
   }
 }

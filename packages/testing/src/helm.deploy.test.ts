@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { defaultOf, serviceNames, type ProcessSettings } from '@lead-scoring/contracts';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { runTool, toolPath, type Outcome } from './deploy-tools.js';
+import { toolPath } from './deploy-tools.js';
+import { runProgram, type ProgramOutcome } from './run-program.js';
 import { processSettings } from './process-settings.js';
 import { checkout } from './test-system.js';
 
@@ -98,10 +99,10 @@ function helm(
   command: 'lint' | 'template',
   example: string,
   options: readonly string[] = [],
-): Promise<Outcome> {
+): Promise<ProgramOutcome> {
   const values = ['--values', join(chart, `values-${example}.yaml`), '--kube-version', `${kubernetes}.0`];
   const of = command === 'lint' ? ['lint', '--strict', chart] : ['template', 'leads', chart];
-  return runTool(toolPath('helm'), [...of, ...values, ...options]);
+  return runProgram(toolPath('helm'), [...of, ...values, ...options]);
 }
 
 function manifestsOf(example: string, kind: string): Manifest[] {
@@ -130,7 +131,7 @@ describe.each(examples)('with the values of %s', (example) => {
     const file = join(folder, `${example}-own.yaml`);
     await writeFile(file, own.map((manifest) => `---\n${JSON.stringify(manifest)}\n`).join(''));
     const args = ['--kubernetes-version', kubernetes, '--strict', file];
-    const { code, output } = await runTool(toolPath('kubernetes-validate'), args);
+    const { code, output } = await runProgram(toolPath('kubernetes-validate'), args);
     expect({ code, output }).toMatchObject({ code: 0 });
     expect(output.match(/passed for resource/g)).toHaveLength(own.length);
   }, 60_000);
@@ -259,11 +260,9 @@ describe('autoscaling', () => {
 
   /** KEDA's own definition, from its Go module; fields that it does not know are errors. */
   async function kedaDefinition(): Promise<z.ZodType> {
-    const { code, stdout, output } = await runTool(
-      toolPath('go'),
-      ['mod', 'download', '-json', keda],
-      tmpdir(),
-    );
+    const { code, stdout, output } = await runProgram(toolPath('go'), ['mod', 'download', '-json', keda], {
+      folder: tmpdir(),
+    });
     if (code !== 0) throw new Error(`${keda} cannot be downloaded: ${output}`);
     const { Dir } = JSON.parse(stdout) as { Dir: string };
     const text = await readFile(join(Dir, 'config/crd/bases/keda.sh_scaledobjects.yaml'), 'utf8');
@@ -325,7 +324,7 @@ describe('a values file that is wrong stops the installation, with the name and 
   });
 
   test('without a values file, everything that is missing is named', async () => {
-    const { code, output } = await runTool(toolPath('helm'), ['template', 'leads', chart]);
+    const { code, output } = await runProgram(toolPath('helm'), ['template', 'leads', chart]);
     expect(code).not.toBe(0);
     for (const name of ['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL', 'APP_URL', 'BOOTSTRAP_ORGANISATION'])
       expect(output).toContain(`settings: ${name} is required`);

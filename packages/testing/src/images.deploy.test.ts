@@ -2,14 +2,13 @@
 // draw pictures in threads, export traces, and have the size and the content of deploy/README.md.
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { leadIdOf, serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { createRules } from './ledger.js';
+import { startHttpReceiver, type HttpReceiver } from './receivers/index.js';
 import { checkout, startTestSystem, type TestSystem } from './test-system.js';
 
 const execute = promisify(execFile);
@@ -18,7 +17,7 @@ const imageOf = (name: ServiceName) => `localhost/lead-scoring-${name}`;
 const alias = 'ada@example.com';
 
 let system: TestSystem;
-let collector: Server;
+let collector: HttpReceiver;
 /** The bodies that the collector of traces received. */
 const exported: string[] = [];
 
@@ -26,19 +25,14 @@ beforeAll(async () => {
   await execute(join(checkout, 'deploy/build-images.sh'), { maxBuffer: 1e8 }).catch((error: unknown) => {
     throw new Error(`the images could not be built: ${(error as { stderr?: string }).stderr ?? ''}`);
   });
-  collector = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (part: string) => (body += part));
-    request.on('end', () => {
-      exported.push(body);
-      response.setHeader('Content-Type', 'application/json').end('{}');
-    });
+  collector = await startHttpReceiver(({ body }) => {
+    exported.push(body);
+    return { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' };
   });
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
   system = await startTestSystem({
     programOf: (name) => ({ command: join(checkout, 'deploy/run-image.sh'), args: [imageOf(name)] }),
     environment: {
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String((collector.address() as AddressInfo).port)}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     },
   });
@@ -47,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await system.stop();
-  collector.close();
+  await collector.stop();
 }, 60_000);
 
 test('six services from their images score an event, and show its score by pictures that threads draw', async () => {

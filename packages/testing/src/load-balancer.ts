@@ -2,6 +2,8 @@
 // gives each new connection to the next process that was ready. It knows nothing of HTTP beyond that, and tries no second process.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { obstacleAt } from '@lead-scoring/start';
+import { joinSockets } from './joined-sockets.js';
 
 export interface LoadBalancer {
   url: string;
@@ -23,14 +25,14 @@ export async function startLoadBalancer(askEveryMs: number): Promise<LoadBalance
       return;
     }
     const { hostname, port } = new URL(target);
-    join(near, connect(Number(port), hostname), sockets);
+    joinSockets(near, connect(Number(port), hostname), sockets);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const stopping = new AbortController();
   const asking = (async () => {
     while (!stopping.signal.aborted) {
-      const answers = await Promise.all(all.map(isReady));
-      ready = all.filter((_, index) => answers[index]);
+      const obstacles = await Promise.all(all.map(obstacleAt));
+      ready = all.filter((_, index) => obstacles[index] === null);
       await delay(askEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   })();
@@ -46,30 +48,4 @@ export async function startLoadBalancer(askEveryMs: number): Promise<LoadBalance
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-/** Passes the bytes of two connections on to each other; the end of one ends the other. */
-function join(near: Socket, far: Socket, sockets: Set<Socket>): void {
-  for (const [socket, other] of [
-    [near, far],
-    [far, near],
-  ] as const) {
-    sockets.add(socket);
-    socket.on('error', () => other.destroy());
-    socket.on('close', () => {
-      sockets.delete(socket);
-      other.destroy();
-    });
-    socket.pipe(other);
-  }
-}
-
-async function isReady(url: string): Promise<boolean> {
-  return fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
-    async (answer) => {
-      await answer.arrayBuffer();
-      return answer.ok;
-    },
-    () => false,
-  );
 }

@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { alertDeclarations, dashboardDeclarations } from '@lead-scoring/contracts';
 import { freePort } from '@lead-scoring/platform';
 import { eventually } from '@lead-scoring/platform/waiting';
-import { runTool, toolPath } from './deploy-tools.js';
+import { toolPath } from './deploy-tools.js';
+import { runProgram } from './run-program.js';
 import { startNotifiedSystem, type FiredNotification, type NotifiedSystem } from './notified-system.js';
 import { startWebhookReceiver, type WebhookReceiver } from './receivers/index.js';
 import { checkout } from './test-system.js';
@@ -20,13 +21,13 @@ const alertsFile = join(checkout, 'deploy/alerts.yaml');
 describe('alerts', () => {
   test('promtool accepts each rule, and each is quiet before its time and fires after it', async () => {
     const promtool = toolPath('promtool');
-    const checked = await runTool(promtool, ['check', 'rules', alertsFile]);
+    const checked = await runProgram(promtool, ['check', 'rules', alertsFile]);
     expect(checked).toMatchObject({
       code: 0,
       output: expect.stringContaining(`${String(alertDeclarations.length)} rules`),
     });
     expect(
-      await runTool(promtool, ['test', 'rules', join(checkout, 'deploy/alerts.test.yaml')]),
+      await runProgram(promtool, ['test', 'rules', join(checkout, 'deploy/alerts.test.yaml')]),
     ).toMatchObject({ code: 0, output: expect.stringContaining('SUCCESS') });
   });
 });

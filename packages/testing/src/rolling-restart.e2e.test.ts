@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf, serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { obstacleAt } from '@lead-scoring/start';
 import { seededRandom } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
 import {
@@ -15,7 +16,7 @@ import {
   type Ledger,
 } from './ledger.js';
 import { startLoadBalancer, type LoadBalancer } from './load-balancer.js';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import { requestsTo, startTestSystem, type TestSystem } from './test-system.js';
 
 const eventsPerRequest = 100;
 /** 2,000 events a second. */
@@ -47,7 +48,7 @@ beforeAll(async () => {
   });
   for (const name of serviceNames)
     balancers[name].follow([0, 1].map((instance) => system.service(name, instance).url));
-  balanced = { ...system, request: requestTo(balancers.gateway.url) };
+  balanced = { ...system, request: requestsTo(balancers.gateway.url, system.token) };
   await eventually(
     'the balancers have processes',
     async () => (await readOf('/leads')).status === 200,
@@ -145,28 +146,11 @@ async function readOf(path: string): Promise<{ status: number; body: string }> {
   }
 }
 
-function requestTo(url: string): TestSystem['request'] {
-  return async (path, options = {}) => {
-    const { token = system.token, body, timeoutMs = 60_000 } = options;
-    const answer = await fetch(`${url}${path}`, {
-      method: options.method ?? (body === undefined ? 'GET' : 'POST'),
-      headers: {
-        ...(token !== null && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...options.headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as never };
-  };
-}
-
 async function untilReady(name: ServiceName, instance: number): Promise<void> {
   const { url } = system.service(name, instance);
   await eventually(
     `${name} ${String(instance)} is ready`,
-    async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok,
+    async () => (await obstacleAt(url)) === null,
     readyWithinMs,
   );
 }

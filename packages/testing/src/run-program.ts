@@ -9,12 +9,19 @@ export interface ProgramOptions {
   input?: string;
 }
 
+export interface ProgramOutcome {
+  code: number;
+  /** Both outputs. */
+  output: string;
+  stdout: string;
+}
+
 /** Never rejects: of a program that is not there the code is 127. */
 export function runProgram(
   command: string,
   args: readonly string[],
   { environment, folder, input }: ProgramOptions = {},
-): Promise<{ code: number; output: string }> {
+): Promise<ProgramOutcome> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       env: { ...process.env, ...environment },
@@ -25,13 +32,17 @@ export function runProgram(
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
     let output = '';
-    child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+    let stdout = '';
+    child.stdout.on('data', (text: Buffer) => {
+      output += text.toString();
+      stdout += text.toString();
+    });
     child.stderr.on('data', (text: Buffer) => (output += text.toString()));
     child.on('error', (error) => {
-      resolve({ code: 127, output: error.message });
+      resolve({ code: 127, output: error.message, stdout: '' });
     });
     child.on('close', (code) => {
-      resolve({ code: code ?? 1, output });
+      resolve({ code: code ?? 1, output, stdout });
     });
   });
 }

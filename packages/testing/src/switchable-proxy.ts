@@ -1,5 +1,6 @@
 // A TCP proxy that can be cut: the server behind it is then unreachable through the proxy.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { joinSockets } from './joined-sockets.js';
 
 export interface SwitchableProxy {
   port: number;
@@ -22,19 +23,7 @@ export async function startProxy(
       near.destroy();
       return;
     }
-    const far = connect(port, host);
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => other.destroy());
-      socket.on('close', () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-      socket.pipe(other);
-    }
+    joinSockets(near, connect(port, host), sockets);
     if (readerOf) near.on('data', readerOf());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -70,6 +70,30 @@ export interface TestSystemOptions {
 /** The root of the checkout with this file. */
 export const checkout = join(import.meta.dirname, '../../..');
 
+/** Sends requests to a gateway, or to a load balancer in front of several. */
+export function requestsTo(url: string, token: string): TestSystem['request'] {
+  return async (path, { method, token: as = token, headers, body, timeoutMs } = {}) => {
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const response = await fetch(`${url}${path}`, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        ...(as !== null && { authorization: `Bearer ${as}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: raw ? (body as string) : JSON.stringify(body) }),
+      signal: AbortSignal.timeout(timeoutMs ?? 60_000),
+    });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (isJson && text !== '' ? JSON.parse(text) : text) as never,
+    };
+  };
+}
+
 /** Starts a system; `stop` ends its processes and removes its topics, databases and logs. */
 export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   const endpoints = options.endpoints ?? endpointsFromEnvironment();
@@ -112,29 +136,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   if (findsSchemas) await listSharedSchemas(endpoints.schemaRegistryUrl, namespace);
   let system = await startSystem(settings);
   const { gatewayUrl } = system;
-  const request: TestSystem['request'] = async (
-    path,
-    { method, token: as = token, headers, body, timeoutMs } = {},
-  ) => {
-    const raw = typeof body === 'string' || body instanceof Uint8Array;
-    const response = await fetch(`${gatewayUrl}${path}`, {
-      method: method ?? (body === undefined ? 'GET' : 'POST'),
-      headers: {
-        ...(as !== null && { authorization: `Bearer ${as}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: raw ? (body as string) : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(timeoutMs ?? 60_000),
-    });
-    const text = await response.text();
-    const isJson = /json/.test(response.headers.get('content-type') ?? '');
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: (isJson && text !== '' ? JSON.parse(text) : text) as never,
-    };
-  };
+  const request = requestsTo(gatewayUrl, token);
   try {
     await system.ready(60_000);
     const ouId = await eventually('the first OU is there', async () => {
