@@ -1,6 +1,8 @@
 // The servers underneath the system, and the supervisor that runs its own processes.
 export type { BrokerControl, PlatformEndpoints, Provider, ServerName } from './endpoints.js';
 export type { GuardedAddresses, GuardedListeners } from './native/guarded-kafka.js';
+export { openBuildCache } from './native/build-cache.js';
+export { createProgress } from './progress.js';
 export { ignoredVariables } from './docker.js';
 export { startGuardian, type Guardian } from './guardian.js';
 export { startPlatform, type PlatformOptions, type RunningPlatform } from './platform.js';

@@ -1,9 +1,15 @@
 // A Keycloak of its own for a test: fetched with Maven into a cache outside of the checkout, and started with one realm in memory.
-import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, startGuardian, startProcess, type ProcessHandle } from '@lead-scoring/platform';
+import {
+  createProgress,
+  freePort,
+  openBuildCache,
+  startGuardian,
+  startProcess,
+  type ProcessHandle,
+} from '@lead-scoring/platform';
 import { runProgram } from './run-program.js';
 
 const version = '26.4.7';
@@ -117,40 +123,31 @@ async function passwordGrant(address: string, form: Record<string, string>): Pro
 
 /** The folder of the unpacked distribution; the first call fetches it. */
 async function installed(): Promise<string> {
-  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'lead-scoring');
-  const home = join(cache, `keycloak-${version}`);
-  if (!existsSync(home)) await install(cache, home);
-  return home;
+  const cache = openBuildCache(
+    process.env,
+    createProgress(() => undefined),
+  );
+  const folder = await cache.part(`keycloak-distribution-${version}`, unpackInto);
+  return join(folder, `keycloak-${version}`);
 }
 
-/** Installs atomically: in a temporary folder, whose content is renamed at the end. */
-async function install(cache: string, home: string): Promise<void> {
+async function unpackInto(folder: string): Promise<void> {
   await provideMaven();
-  await mkdir(cache, { recursive: true });
-  const folder = await mkdtemp(join(cache, 'making-keycloak-'));
-  try {
-    const artifact = `org.keycloak:keycloak-quarkus-dist:${version}:zip`;
-    const fetched = await runProgram(
-      'mvn',
-      [
-        '--batch-mode',
-        '--quiet',
-        `${dependencyPlugin}:unpack`,
-        `-Dartifact=${artifact}`,
-        `-DoutputDirectory=${folder}`,
-      ],
-      // A folder without a pom.xml, which Maven would read.
-      { folder },
-    );
-    if (fetched.code !== 0)
-      throw new Error(`Keycloak ${version} could not be fetched with Maven:\n${fetched.output}`);
-    // A concurrent run may have installed it already.
-    await rename(join(folder, `keycloak-${version}`), home).catch((error: unknown) => {
-      if (!existsSync(home)) throw error;
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const artifact = `org.keycloak:keycloak-quarkus-dist:${version}:zip`;
+  const fetched = await runProgram(
+    'mvn',
+    [
+      '--batch-mode',
+      '--quiet',
+      `${dependencyPlugin}:unpack`,
+      `-Dartifact=${artifact}`,
+      `-DoutputDirectory=${folder}`,
+    ],
+    // A folder without a pom.xml, which Maven would read.
+    { folder },
+  );
+  if (fetched.code !== 0)
+    throw new Error(`Keycloak ${version} could not be fetched with Maven:\n${fetched.output}`);
 }
 
 /** @throws Error when there is no Maven with a Java, and it cannot be installed */

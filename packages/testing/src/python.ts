@@ -1,9 +1,8 @@
 // A Python with the packages that a file lists, for tools and clients that come from PyPI: installed into a cache outside of the checkout.
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createProgress, openBuildCache } from '@lead-scoring/platform';
 import { runProgram as run, type ProgramOptions } from './run-program.js';
 
 const ownRequirements = join(import.meta.dirname, '../python/requirements.txt');
@@ -25,51 +24,40 @@ export async function pythonWithPackages(requirements = ownRequirements): Promis
     .update(await readFile(requirements))
     .digest('hex')
     .slice(0, 12);
-  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'lead-scoring');
-  const home = join(cache, `python-${version}`);
-  if (!existsSync(home)) await install(cache, home, requirements);
+  const cache = openBuildCache(
+    process.env,
+    createProgress(() => undefined),
+  );
+  const home = await cache.part(`python-${version}`, (folder) => install(folder, requirements));
   return {
     program: join(home, 'bin/python'),
     run: (args, options) => run(join(home, 'bin/python'), args, options),
   };
 }
 
-/** Installs atomically: in a temporary folder, which is renamed at the end. */
-async function install(cache: string, home: string, requirements: string): Promise<void> {
-  await mkdir(cache, { recursive: true });
-  const folder = await mkdtemp(join(cache, 'making-python-'));
-  try {
-    const venv = () => run('python3', ['-m', 'venv', '--clear', folder]);
-    let made = await venv();
-    if (made.code !== 0 && process.getuid?.() === 0) {
-      await run('apt-get', ['update', '-qq']);
-      await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'python3-venv'], {
-        environment: { DEBIAN_FRONTEND: 'noninteractive' },
-      });
-      made = await venv();
-    }
-    if (made.code !== 0)
-      throw new Error(
-        `Some tests need Python 3.10 or newer with venv: install python3 and python3-venv, then try again.\n${made.output}`,
-      );
-    const installed = await run(join(folder, 'bin/python'), [
-      '-m',
-      'pip',
-      'install',
-      '--quiet',
-      '--disable-pip-version-check',
-      '--requirement',
-      requirements,
-    ]);
-    if (installed.code !== 0)
-      throw new Error(
-        `The packages of ${requirements} could not be installed from PyPI:\n${installed.output}`,
-      );
-    // A concurrent run may have installed it already.
-    await rename(folder, home).catch((error: unknown) => {
-      if (!existsSync(home)) throw error;
+async function install(folder: string, requirements: string): Promise<void> {
+  const venv = () => run('python3', ['-m', 'venv', '--clear', folder]);
+  let made = await venv();
+  if (made.code !== 0 && process.getuid?.() === 0) {
+    await run('apt-get', ['update', '-qq']);
+    await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'python3-venv'], {
+      environment: { DEBIAN_FRONTEND: 'noninteractive' },
     });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+    made = await venv();
   }
+  if (made.code !== 0)
+    throw new Error(
+      `Some tests need Python 3.10 or newer with venv: install python3 and python3-venv, then try again.\n${made.output}`,
+    );
+  const installed = await run(join(folder, 'bin/python'), [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '--requirement',
+    requirements,
+  ]);
+  if (installed.code !== 0)
+    throw new Error(`The packages of ${requirements} could not be installed from PyPI:\n${installed.output}`);
 }
