@@ -37,7 +37,8 @@ async function memberProcess(): Promise<ChildProcess> {
       .then(() => consumer.run({ eachMessage: async () => {} }));`;
   const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
-  for await (const text of child.stdout.setEncoding('utf8')) if (String(text).includes('joined')) break;
+  // The output stays open: a member joins again whenever another one comes, and would die of writing to a closed pipe.
+  await once(child.stdout.resume(), 'data');
   return child;
 }
 
