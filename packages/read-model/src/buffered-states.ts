@@ -1,7 +1,8 @@
 // States of a partition's single writer, one document each: read through a cache, changed in memory, and written by the cycles
 // of the write-behind with one guarded write per document.
 import { setTimeout } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { createBoundedCache } from './bounded-cache.js';
 import type { CollectionDeclaration } from './collection-declaration.js';
 import type { ReadModel } from './connection.js';
 import { createGuardedWriter, deleteByIds, type GuardedWriter } from './guarded-writer.js';
@@ -57,7 +58,7 @@ export class BufferedStates<State extends object, Stored extends GuardedDocument
   ) {
     this.#collection = readModel.collection(options.collection);
     this.#writer = createGuardedWriter(readModel);
-    this.#cache = new LRUCache({ max: Math.max(1, options.maximumCached) });
+    this.#cache = createBoundedCache({ maximumEntries: Math.max(1, options.maximumCached) });
   }
 
   get size(): number {

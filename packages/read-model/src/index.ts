@@ -96,6 +96,7 @@ export {
   type SortOrder,
 } from './queries.js';
 export { isSilence } from './silence.js';
+export { createBoundedCache } from './bounded-cache.js';
 export { createStateCache, type StateCache } from './state-cache.js';
 export {
   binaryToUuid,

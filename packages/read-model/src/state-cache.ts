@@ -1,5 +1,5 @@
 // A cache of the aggregates of a partition's single writer, so that it does not read what it has just written.
-import { LRUCache } from 'lru-cache';
+import { createBoundedCache } from './bounded-cache.js';
 
 /**
  * A cache with the lifetime of one partition state: the processor is the only writer of the partition, so the cached
@@ -35,11 +35,11 @@ export function createStateCache<Value extends object>({
   maximumEntries: number;
   onForgotten?: (value: Value | null) => void;
 }): StateCache<Value> {
-  const entries = new LRUCache<string, { value: Value | null }>({
-    max: maximumEntries,
+  const entries = createBoundedCache<{ value: Value | null }>({
+    maximumEntries,
     ...(onForgotten && {
-      dispose: ({ value }, _, reason) => {
-        if (reason === 'evict') onForgotten(value);
+      onEvicted: ({ value }) => {
+        onForgotten(value);
       },
     }),
   });

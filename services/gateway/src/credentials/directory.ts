@@ -1,6 +1,11 @@
 // The directory of credentials and OUs: the read side of identity that every request uses.
-import { binaryToUuid, uuidToBinary, type Binary, type ReadModel } from '@lead-scoring/read-model';
-import { LRUCache } from 'lru-cache';
+import {
+  binaryToUuid,
+  createBoundedCache,
+  uuidToBinary,
+  type Binary,
+  type ReadModel,
+} from '@lead-scoring/read-model';
 import type { DatabaseGate } from '../database-gate.js';
 import { members, orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
 import {
@@ -129,7 +134,7 @@ export function createCredentialDirectory(
 
 /** The ended credentials that look-ups have found, by the key of the look-up: refusals of them are counted. */
 class EndedCredentials {
-  readonly #found = new LRUCache<string, MeantCredential>({ max: maximumEnded });
+  readonly #found = createBoundedCache<MeantCredential>({ maximumEntries: maximumEnded });
 
   constructor(private readonly revocations: Revocations) {}
 

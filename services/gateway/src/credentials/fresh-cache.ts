@@ -1,7 +1,6 @@
 // A cache of look-ups that every request needs. It keeps a value for seconds, so that a change soon takes effect in all instances;
 // reads once for all requests at the same time; and, while the database is away, uses the last known value for minutes.
-import { LRUCache } from 'lru-cache';
-import { isRetriable } from '@lead-scoring/read-model';
+import { createBoundedCache, isRetriable } from '@lead-scoring/read-model';
 
 export interface FreshCacheOptions<Value> {
   /** One read of the database; null: there is no value. */
@@ -43,9 +42,9 @@ interface Entry<Value> {
 
 export function createFreshCache<Value extends object>(options: FreshCacheOptions<Value>): FreshCache<Value> {
   const { load, maximumAgeMs, staleMs, maximumEntries, now = () => performance.now() } = options;
-  const present = new LRUCache<string, Entry<Value>>({ max: maximumEntries });
+  const present = createBoundedCache<Entry<Value>>({ maximumEntries });
   // In a map of their own, so that guessed keys cannot evict keys that are in use.
-  const absent = new LRUCache<string, Entry<Value>>({ max: maximumEntries });
+  const absent = createBoundedCache<Entry<Value>>({ maximumEntries });
   const reading = new Map<string, Reading<Value>>();
   let clearedAt = -Infinity;
 

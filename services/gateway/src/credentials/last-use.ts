@@ -1,5 +1,6 @@
 // Records when each credential was last used, to the minute and without delaying requests.
 import {
+  createBoundedCache,
   binaryToUuid,
   defineCollection,
   findByIds,
@@ -9,7 +10,6 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { defineComponent, type Component, type Logger } from '@lead-scoring/service';
-import { LRUCache } from 'lru-cache';
 import { startPeriodicWrites } from '../periodic-writes.js';
 
 interface LastUseDocument {
@@ -34,7 +34,7 @@ const writeEveryMs = 1_000;
 /** Writes the noted uses together once a second. A failed write is dropped: the next minute's use is noted again. */
 export function createLastUseRecorder(readModel: ReadModel, logger: Logger): Component<LastUseRecorder> {
   return defineComponent('last uses', () => {
-    const recorded = new LRUCache<string, number>({ max: 20_000 });
+    const recorded = createBoundedCache<number>({ maximumEntries: 20_000 });
     const pending = new Map<string, Date>();
     const write = async (): Promise<void> => {
       if (pending.size === 0) return;

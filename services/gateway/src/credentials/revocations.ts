@@ -3,8 +3,8 @@
 // last answer would let them in.
 import { records } from '@lead-scoring/contracts';
 import { isRecord, tail, type EventLog, type TailedRecord } from '@lead-scoring/event-log';
+import { createBoundedCache } from '@lead-scoring/read-model';
 import { defineComponent, pause, type Component, type Logger } from '@lead-scoring/service';
-import { LRUCache } from 'lru-cache';
 import type { Member } from '../identity/state.js';
 
 /** What a member may do, as of the version of their state. */
@@ -35,8 +35,8 @@ export function createRevocations(
   { lookBackMs = defaultLookBackMs, retryPauseMs = 1_000 }: RevocationsOptions = {},
 ): Component<Revocations> {
   return defineComponent('revocations', () => {
-    const ended = new LRUCache<string, true>({ max: maximumRemembered });
-    const changed = new LRUCache<string, MemberRights>({ max: maximumRemembered });
+    const ended = createBoundedCache<true>({ maximumEntries: maximumRemembered });
+    const changed = createBoundedCache<MemberRights>({ maximumEntries: maximumRemembered });
     const stopping = new AbortController();
     const { signal } = stopping;
     const follow = async (): Promise<void> => {

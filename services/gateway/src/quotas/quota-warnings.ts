@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type Requester } from '@lead-scoring/event-log';
+import { createBoundedCache } from '@lead-scoring/read-model';
 import type { Logger } from '@lead-scoring/service';
-import { LRUCache } from 'lru-cache';
 import type { CommandSignature } from '../identity/command-signature.js';
 import type { QuotaWarning } from './request-quotas.js';
 
@@ -23,7 +23,7 @@ export function createQuotaWarnings({
   logger,
   replyTimeoutMs,
 }: QuotaWarningDependencies): (warning: QuotaWarning) => void {
-  const sent = new LRUCache<string, true>({ max: maximumRemembered });
+  const sent = createBoundedCache<true>({ maximumEntries: maximumRemembered });
   return ({ organisationId, credentialId, quota, period, limit, used }) => {
     // With another limit it is another warning: the decider records it where the limit was raised.
     const key = `${credentialId ?? organisationId} ${quota} ${period} ${String(limit)}`;

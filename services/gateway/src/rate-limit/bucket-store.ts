@@ -1,7 +1,6 @@
 // Takes requests from buckets in MongoDB: one atomic update for all requests that wait together, by the database's clock.
-import { isRetriable, type ReadModel } from '@lead-scoring/read-model';
+import { createBoundedCache, isRetriable, type ReadModel } from '@lead-scoring/read-model';
 import type { Logger } from '@lead-scoring/service';
-import { LRUCache } from 'lru-cache';
 import type { DatabaseGate } from '../database-gate.js';
 import { buckets, takePipeline } from './bucket-documents.js';
 import { take, type Bucket, type BucketLimits } from './token-bucket.js';
@@ -15,7 +14,7 @@ const maximumCopies = 20_000;
 export class BucketStore {
   readonly #collection;
   /** The buckets as last seen, by this process's monotonic clock. */
-  readonly #copies = new LRUCache<string, Bucket>({ max: maximumCopies });
+  readonly #copies = createBoundedCache<Bucket>({ maximumEntries: maximumCopies });
 
   constructor(
     readModel: ReadModel,

@@ -1,5 +1,5 @@
 // Remembers empty buckets, whose requests are refused without a call of the database.
-import { LRUCache } from 'lru-cache';
+import { createBoundedCache } from '@lead-scoring/read-model';
 import type { BucketLimits, TakeOutcome } from './token-bucket.js';
 
 interface EmptyBucket {
@@ -12,7 +12,7 @@ interface EmptyBucket {
 const maximumRemembered = 20_000;
 
 export class EmptyBuckets {
-  readonly #buckets = new LRUCache<string, EmptyBucket>({ max: maximumRemembered });
+  readonly #buckets = createBoundedCache<EmptyBucket>({ maximumEntries: maximumRemembered });
 
   /**
    * Remembers a refusal.

@@ -1,8 +1,8 @@
 // Verifies JSON Web Tokens of the configured issuers. What is pinned: the issuer, the audience, the algorithms, and the keys of that issuer.
 // Nothing else in a token's header is followed: `jku`, `x5u` and the text of `kid` lead nowhere.
 import { secretHashOf } from '@lead-scoring/contracts';
+import { createBoundedCache } from '@lead-scoring/read-model';
 import { decodeJwt, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
-import { LRUCache } from 'lru-cache';
 import type { Issuer } from './issuers.js';
 import { createKeySet, type KeySetOptions } from './key-set.js';
 
@@ -42,7 +42,7 @@ export function createTokenVerifier(
     issuers.map((issuer) => [issuer.issuer, { issuer, keys: createKeySet(issuer.jwks_uri, options) }]),
   );
   // By the hash, so that no token stays in memory.
-  const verified = new LRUCache<string, Verified>({ max: maximumKept });
+  const verified = createBoundedCache<Verified>({ maximumEntries: maximumKept });
   const kept = (token: string): Verified | undefined => {
     const found = verified.get(secretHashOf(token));
     return found && found.until > clock() ? found : undefined;
