@@ -37,31 +37,46 @@ export interface SchemaCollector {
  */
 export function createSchemaCollector(place: string): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
+  const converted = { input: new Map<z.ZodType, JsonSchema>(), output: new Map<z.ZodType, JsonSchema>() };
   return {
     components,
     schemaOf(schema, io) {
-      const { $defs, ...whole } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema;
-      const named = ($defs ?? {}) as Record<string, JsonSchema>;
-      const texts = new Map(
-        Object.entries(named).map(([id, one]) => [id, JSON.stringify(adaptSchema(one, place))]),
-      );
-      for (const [id, text] of texts) {
-        const known = components[id];
-        // A schema with a default value has another form as input than as output; each form then needs a name of its
-        // own.
-        if (known && JSON.stringify(known) !== text)
-          throw new Error(
-            `the schema ${id} has two forms: give what is sent and what is answered names of their own`,
-          );
-        components[id] = JSON.parse(text) as JsonSchema;
-      }
-      delete whole.$schema;
-      const result = adaptSchema(whole, place) as JsonSchema;
-      if (JSON.stringify([result, ...texts.values()]).includes(`${place}JsonValue`))
-        components.JsonValue = jsonValue(place);
+      // The problem is the schema of nearly all refusals.
+      const known = converted[io].get(schema);
+      if (known) return known;
+      const result = convert(schema, io, { components, place });
+      converted[io].set(schema, result);
       return result;
     },
   };
+}
+
+/** Converts a schema, and adds the named schemas in it to `components`. */
+function convert(
+  schema: z.ZodType,
+  io: 'input' | 'output',
+  { components, place }: { components: Record<string, JsonSchema>; place: string },
+): JsonSchema {
+  const { $defs, ...whole } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema;
+  const named = ($defs ?? {}) as Record<string, JsonSchema>;
+  const texts = new Map(
+    Object.entries(named).map(([id, one]) => [id, JSON.stringify(adaptSchema(one, place))]),
+  );
+  for (const [id, text] of texts) {
+    const known = components[id];
+    // A schema with a default value has another form as input than as output; each form then needs a name of its
+    // own.
+    if (known && JSON.stringify(known) !== text)
+      throw new Error(
+        `the schema ${id} has two forms: give what is sent and what is answered names of their own`,
+      );
+    components[id] = JSON.parse(text) as JsonSchema;
+  }
+  delete whole.$schema;
+  const result = adaptSchema(whole, place) as JsonSchema;
+  if (JSON.stringify([result, ...texts.values()]).includes(`${place}JsonValue`))
+    components.JsonValue = jsonValue(place);
+  return result;
 }
 
 /** The schema of a metadata value: any JSON, with numbers within the range in which a double is exact. */

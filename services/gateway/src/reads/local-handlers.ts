@@ -31,7 +31,8 @@ export function createLocalHandlers(
   { readModel, invitations, forwarder, healthChecks, logger }: LocalDependencies,
 ): LocalHandlers {
   const { NAMESPACE: namespace, PARTITIONS: partitions, ANSWER_IDLE_MS: answerIdleMs } = configuration;
-  const openApi = openApiDocument({ version: apiVersion });
+  const description = firstCall(describeApi);
+  const asyncApi = firstCall(() => textOf(asyncApiDocument({ version: apiVersion, namespace, partitions })));
   // One for all requests: it remembers what it has logged.
   const isReady = readinessHandler(healthChecks, logger);
   return {
@@ -40,9 +41,9 @@ export function createLocalHandlers(
     getUsage: usageHandler({ readModel, forwarder }),
     ...invitations,
     ...createAuditHandlers({ readModel, forwarder, answerIdleMs }),
-    openApiDocument: jsonDocument(openApi),
-    asyncApiDocument: jsonDocument(asyncApiDocument({ version: apiVersion, namespace, partitions })),
-    documentation: page(documentationPage(openApi)),
+    openApiDocument: jsonDocument(() => description().openApi),
+    asyncApiDocument: jsonDocument(asyncApi),
+    documentation: page(() => description().page),
     liveness: async (req, res) => {
       await livenessHandler(req, res, () => undefined);
     },
@@ -52,17 +53,39 @@ export function createLocalHandlers(
   };
 }
 
-function jsonDocument(document: object): LocalHandlers['openApiDocument'] {
-  const text = Buffer.from(JSON.stringify(document));
+/**
+ * Calls the function once, at the first call of the result. The documents take a third of a second of processor time, and most gateways
+ * are never asked for them.
+ */
+function firstCall<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+interface ApiDescription {
+  openApi: Buffer;
+  page: DocumentationPage;
+}
+
+function describeApi(): ApiDescription {
+  const openApi = openApiDocument({ version: apiVersion });
+  return { openApi: textOf(openApi), page: documentationPage(openApi) };
+}
+
+function textOf(document: object): Buffer {
+  return Buffer.from(JSON.stringify(document));
+}
+
+function jsonDocument(text: () => Buffer): LocalHandlers['openApiDocument'] {
   return (_req, res) => {
-    res.type('application/json').send(text);
+    res.type('application/json').send(text());
   };
 }
 
-function page({ html, contentSecurityPolicy }: DocumentationPage): LocalHandlers['documentation'] {
-  const text = Buffer.from(html);
+function page(documentation: () => DocumentationPage): LocalHandlers['documentation'] {
   return (_req, res) => {
+    const { html, contentSecurityPolicy } = documentation();
     res.setHeader('Content-Security-Policy', contentSecurityPolicy);
-    res.type('html').send(text);
+    res.type('html').send(html);
   };
 }
