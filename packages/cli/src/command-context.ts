@@ -14,6 +14,7 @@ import type { MembersFlags } from './members-command.js';
 import type { Output } from './output.js';
 import type { AcceptFlags } from './positions-commands.js';
 import type { BackfillFlags } from './backfill-command.js';
+import type { BackupFlags } from './backup-command.js';
 import type { RescoreFlags } from './rescore-command.js';
 import type { ApplyFlags, RulesExportFlags } from './rules-commands.js';
 import type { GlobalFlags, Settings } from './settings.js';
@@ -29,6 +30,7 @@ export type Flags = GlobalFlags &
   JobsFlags &
   RescoreFlags &
   BackfillFlags &
+  BackupFlags &
   SuggestFlags &
   ChallengerFlags &
   ResetFlags &

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { Command } from 'commander';
 import { acls } from './acls-command.js';
+import { backup, restore } from './backup-command.js';
 import { doctor } from './doctor-command.js';
 import { exitCodes, failureOf, withOrgUnitSource } from './errors.js';
 import type { Action, CommandContext, Flags } from './command-context.js';
@@ -91,6 +92,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
   declareUsage(program, context);
   declareLog(program, context);
   declareErase(program, context);
+  declareBackup(program, context);
   declareDeadLetters(program, context);
   declarePositions(program, context);
   declareSecrets(program, context);
@@ -220,6 +222,24 @@ function declareErase(program: Command, { command, output }: CommandContext): vo
     .option('--dry-run', 'only count the records; the services may run')
     .option('--dead-letters', 'also delete all dead letters, whatever they are about')
     .action(command((flags, settings) => erase(flags, settings, output)));
+}
+
+/** `backup` and `restore`: the log in a folder. */
+function declareBackup(program: Command, { command, output }: CommandContext): void {
+  program
+    .command('backup <folder>')
+    .description(
+      'Copy the log and the schemas of its records into a new folder. The services are stopped while it begins: docs/runbooks/backup.md',
+    )
+    .option('--with-secrets <file>', 'also write the secrets, to a new file outside of the folder')
+    .option('--wait <seconds>', 'how long to wait for the services to stop (default: 30)')
+    .action(command((flags, settings, [folder = '']) => backup(folder, flags, settings, output)));
+  program
+    .command('restore <folder>')
+    .description(
+      'Make a log from a backup, in a namespace without records and databases. The services start afterwards: docs/runbooks/backup.md',
+    )
+    .action(command((flags, settings, [folder = '']) => restore(folder, flags, settings, output)));
 }
 
 /** `dead-letters`: the records that a service could not process. */

@@ -18,6 +18,18 @@ const startFile = z.object({
   services: z.record(z.string(), z.object({ url: z.string(), pid: z.int() })).optional(),
 });
 
+/** Settings without which stored data cannot be read or calls be answered as before. */
+const savedSecrets = [
+  'TOKEN_SECRET',
+  'TOKEN_SECRET_PREVIOUS',
+  'TOKEN_SECRET_NEXT',
+  'SEALING_SECRET',
+  'SEALING_SECRET_PREVIOUS',
+  'SEALING_SECRET_NEXT',
+  'INTERNAL_SECRET',
+  'BOOTSTRAP_TOKEN',
+] as const;
+
 export interface Settings {
   apiUrl: string;
   token: string | undefined;
@@ -33,6 +45,8 @@ export interface Settings {
   partitions: number;
   /** Processes of `npm start` by their names: `scoring`, or `scoring-0` when a service has several. */
   services: Record<string, { url: string; pid: number }>;
+  /** The secrets of the services that the environment has. */
+  secrets: Record<string, string>;
   /** Path of the start file, when settings came from it; else null. */
   startFile: string | null;
 }
@@ -71,6 +85,12 @@ export function settingsOf(
     namespace: environment.NAMESPACE ?? start?.namespace ?? 'lead-scoring',
     partitions: Number(environment.PARTITIONS ?? start?.partitions ?? 6),
     services: start?.services ?? {},
+    secrets: Object.fromEntries(
+      savedSecrets.flatMap((name) => {
+        const value = environment[name];
+        return value === undefined || value === '' ? [] : [[name, value]];
+      }),
+    ),
     startFile: found?.file ?? null,
   };
 }

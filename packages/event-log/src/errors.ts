@@ -19,6 +19,10 @@ export type EventLogErrorCode =
   | 'log_in_use'
   | 'erasure_unfinished'
   | 'erasure_failed'
+  | 'backup_refused'
+  | 'backup_damaged'
+  | 'restore_unfinished'
+  | 'restore_failed'
   | 'closed';
 
 /** Codes of errors that last until an operator changes a setting. */

@@ -1,4 +1,7 @@
 // The event log: everything that the system does with Kafka and the schema registry.
+export { backUpLog, type BackupOptions } from './backup/back-up.js';
+export type { BackupManifest } from './backup/manifest.js';
+export { restoreLog, type RestoreOptions, type RestoreReport, type RestoreWork } from './backup/restore.js';
 export type { Component } from './component.js';
 export { wasSentAgain, type RetryOutcome } from './dead-letter-record.js';
 export * from './dead-letters.js';

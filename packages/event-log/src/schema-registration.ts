@@ -9,8 +9,8 @@ const attempts = 10;
 const retryMs = 200;
 
 /** A record type's JSON Schema, and the subject that it is registered under. */
-export interface Registration {
-  declaration: RecordDeclaration;
+export interface Registration<Declaration = Pick<RecordDeclaration, 'topic' | 'type'>> {
+  declaration: Declaration;
   subject: string;
   /** The schema as JSON. */
   schema: string;
@@ -93,7 +93,11 @@ function bodyOf(schema: string) {
   return { schemaType: 'JSON', schema };
 }
 
-function incompatible(subject: string, declaration: RecordDeclaration, reason: string): EventLogError {
+function incompatible(
+  subject: string,
+  declaration: Registration['declaration'],
+  reason: string,
+): EventLogError {
   return new EventLogError(
     'incompatible_schema',
     `the schema of ${declaration.type} on ${declaration.topic} cannot read records written with its earlier version (subject ${subject}): ` +

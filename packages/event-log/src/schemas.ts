@@ -69,7 +69,7 @@ class NamespaceSchemas implements SchemaStore {
   readonly #declarations: readonly RecordDeclaration[];
   readonly #byTopicAndType: ReadonlyMap<string, RecordDeclaration>;
   /** Made by the first call of `register`, which is repeated while the registry starts. */
-  #registrations: readonly Registration[] | undefined;
+  #registrations: readonly Registration<RecordDeclaration>[] | undefined;
   readonly #own = new Map<RecordDeclaration, RegisteredSchema>();
   /** Declarations by the id of their schema: several may share one. */
   readonly #ownIds = new Map<number, Set<RecordDeclaration>>();
@@ -140,7 +140,7 @@ class NamespaceSchemas implements SchemaStore {
     return this.#foreign.load(id);
   }
 
-  #registrationOf(declaration: RecordDeclaration): Registration {
+  #registrationOf(declaration: RecordDeclaration): Registration<RecordDeclaration> {
     const subject = subjectOf(this.#namespace, declaration);
     return { declaration, subject, schema: JSON.stringify(jsonSchemaOf(declaration)) };
   }
@@ -149,7 +149,7 @@ class NamespaceSchemas implements SchemaStore {
    * The catalogue; empty when the registry gives a schema picked at random another id, as a registry does that was filled
    * anew and got the catalogue of its predecessor.
    */
-  async #readCatalogue(registrations: readonly Registration[]): Promise<CatalogueEntries> {
+  async #readCatalogue(registrations: readonly Registration<RecordDeclaration>[]): Promise<CatalogueEntries> {
     const catalogue = await this.#catalogue.read();
     const listed = registrations.filter(
       ({ subject, schema }) => catalogue.get(subject)?.digest === digestOf(schema),
@@ -161,7 +161,9 @@ class NamespaceSchemas implements SchemaStore {
   }
 
   /** Registers each schema, or finds the registered one. @returns the entries for the catalogue */
-  async #registerAll(registrations: readonly Registration[]): Promise<Map<string, CatalogueEntry>> {
+  async #registerAll(
+    registrations: readonly Registration<RecordDeclaration>[],
+  ): Promise<Map<string, CatalogueEntry>> {
     // Each process registers in a random order: of processes that start together one registers a subject, and the
     // others find it.
     const waiting = registrations
@@ -181,7 +183,7 @@ class NamespaceSchemas implements SchemaStore {
     return entries;
   }
 
-  #add({ declaration, schema }: Registration, id: number): void {
+  #add({ declaration, schema }: Registration<RecordDeclaration>, id: number): void {
     this.#own.set(declaration, new OwnSchema(id, this.#ajv, schema));
     const sharing = this.#ownIds.get(id);
     if (sharing) sharing.add(declaration);

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { unavailable } from './kafka/access-errors.js';
 import { EventLogError, EventLogUnavailable } from './errors.js';
 import type { EventLogConfig } from './config.js';
-import { lockTopic } from './erasure/lock.js';
+import { lockTopic, restorationTopic } from './erasure/lock.js';
 import { checkGroupRetention } from './kafka/group-retention.js';
 import { protocolErrorType } from './kafka/kafka-errors.js';
 import { factorForNewTopics, neededInSync, readReplication, logReplication } from './replication.js';
@@ -59,12 +59,30 @@ export async function ensureTopics(kafka: Kafka, config: EventLogConfig, logger:
 
 async function createMissing(admin: Admin, config: EventLogConfig): Promise<void> {
   const there = new Set(await admin.listTopics());
+  if (there.has(restorationTopic(config.namespace)))
+    throw new EventLogError(
+      'restore_unfinished',
+      'a backup is being restored, or that was interrupted: nothing may read or write the log until `lead-scoring restore` has ended. ' +
+        'Run it again if it does not run: docs/runbooks/backup.md',
+    );
   if (there.has(lockTopic(config.namespace)))
     throw new EventLogError(
       'erasure_unfinished',
       'records are being erased from the log, or that was interrupted: nothing may read or write it until `lead-scoring erase` has ended. ' +
         'Run it again if it does not run: docs/runbooks/erasure.md',
     );
+  await createDeclared(admin, config, there);
+}
+
+/**
+ * Creates the declared topics that are not there.
+ * @param there the names of all topics
+ */
+export async function createDeclared(
+  admin: Admin,
+  config: EventLogConfig,
+  there: ReadonlySet<string>,
+): Promise<void> {
   const declared = topics.filter((topic) => !there.has(wireTopic(config.namespace, topic.name)));
   if (declared.length === 0) return;
   const replicationFactor = await factorForNewTopics(admin, config);

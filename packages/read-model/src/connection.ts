@@ -1,6 +1,6 @@
 // The connection of one service to its own database.
 import type { Logger } from 'pino';
-import type { ServerAccess } from '@lead-scoring/contracts';
+import { serviceNames, type ServerAccess } from '@lead-scoring/contracts';
 import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
 import { createDatabaseVerifier, type CheckpointVerifier } from './checkpoint-verifier.js';
 import type { CollectionDeclaration } from './collection-declaration.js';
@@ -148,21 +148,44 @@ function collectionsOf(db: Db): ReadModel['collection'] {
   };
 }
 
+type Server = Pick<ReadModelConfiguration, 'uri' | 'access'>;
+
 /**
  * Checks the connection, for tools that test the configuration before they start something.
  * @throws ReadModelError with the setting to change
  */
-export async function checkDatabase(
-  configuration: Pick<ReadModelConfiguration, 'uri' | 'access'>,
-): Promise<void> {
+export async function checkDatabase(configuration: Server): Promise<void> {
+  await withClient(configuration, (client) => client.db('admin').command({ ping: 1 }));
+}
+
+/**
+ * The names of a namespace's databases that have collections, for tools that need it empty.
+ * @throws ReadModelError with the setting to change
+ */
+export async function databasesOf(configuration: Server, namespace: string): Promise<string[]> {
+  return withClient(configuration, async (client) => {
+    const found: string[] = [];
+    for (const service of serviceNames) {
+      const name = databaseName(namespace, service);
+      const collections = await client.db(name).listCollections({}, { nameOnly: true }).toArray();
+      if (collections.length > 0) found.push(name);
+    }
+    return found;
+  });
+}
+
+async function withClient<Result>(
+  configuration: Server,
+  use: (client: MongoClient) => Promise<Result>,
+): Promise<Result> {
   const client = new MongoClient(configuration.uri, {
     serverSelectionTimeoutMS: selectionTimeoutMs,
     ...tlsOf(configuration.access ?? {}),
   });
   try {
-    await withClassifiedErrors(async () => {
+    return await withClassifiedErrors(async () => {
       await client.connect();
-      await client.db('admin').command({ ping: 1 });
+      return use(client);
     });
   } catch (error) {
     throw withRemedy(error);

@@ -39,6 +39,7 @@ export {
   checkDatabase,
   connectReadModel,
   databaseName,
+  databasesOf,
   type Engine,
   type ReadModel,
   type ReadModelConfiguration,

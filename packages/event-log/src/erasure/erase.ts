@@ -14,7 +14,6 @@ import { listPositions } from '../accept-positions.js';
 import { headerText } from '../codec.js';
 import { EventLogError } from '../errors.js';
 import { internals, type EventLog } from '../event-log.js';
-import type { ProducerIdentity } from '../kafka/idempotent-appender.js';
 import type { KafkaConnection } from '../kafka/kafka-connection.js';
 import type { RawRecord } from '../kafka/partition-reader.js';
 import { copyGroupOffsets } from './group-offsets.js';
@@ -24,6 +23,7 @@ import {
   appendCopied,
   assertCopied,
   copiedRecords,
+  newIdentity,
   recordsBefore,
   type Rewriting,
 } from './partition-copy.js';
@@ -392,12 +392,6 @@ class Erasure {
   #mark(topic: TopicName): string {
     return copiedMark(this.log.config.namespace, topic);
   }
-}
-
-async function newIdentity(connection: KafkaConnection): Promise<ProducerIdentity> {
-  const broker = await connection.anyBroker();
-  const { producerId, producerEpoch } = await broker.initProducerId({ transactionTimeout: 60_000 });
-  return { producerId, producerEpoch, sequences: new Map() };
 }
 
 function reportOf({ topic, ends, erased }: TopicPlan): ErasedRecords {

@@ -1,4 +1,4 @@
-// Topics that exist only while the log is being erased. A topic is made and deleted at once or not at all, and every process sees it, so
+// Topics that exist only while the log is being erased or restored. A topic is made and deleted at once or not at all, and every process sees it, so
 // they say how far an erasure has come, also after it was killed.
 import type { TopicName } from '@lead-scoring/contracts';
 
@@ -15,4 +15,9 @@ export function copyTopic(namespace: string, topic: TopicName): string {
 /** Exists while the copy of a topic is whole and checked, and the topic itself may be away or incomplete. */
 export function copiedMark(namespace: string, topic: TopicName): string {
   return `${copyTopic(namespace, topic)}.copied`;
+}
+
+/** Exists from the beginning of a restoration to its end: no service starts meanwhile. */
+export function restorationTopic(namespace: string): string {
+  return `${namespace}.restoration`;
 }

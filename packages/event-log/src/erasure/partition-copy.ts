@@ -19,25 +19,29 @@ export interface Rewriting {
 }
 
 /** The records of a whole copy: the first one has offset 0. */
-type CopiedRecords = AsyncIterable<readonly RecordToWrite[]>;
+export type CopiedRecords = AsyncIterable<readonly RecordToWrite[]>;
 
 const readBytes = 1024 * 1024;
 const appendedBytes = 512 * 1024;
 const appendedRecords = 2_000;
 const appendTimeoutMs = 60_000;
 
-/** Reads a partition from its first record to an end, one fetch at a time. */
+/** An identity at the brokers under which records of any partition can be appended. */
+export async function newIdentity(connection: KafkaConnection): Promise<ProducerIdentity> {
+  const broker = await connection.anyBroker();
+  const { producerId, producerEpoch } = await broker.initProducerId({ transactionTimeout: 60_000 });
+  return { producerId, producerEpoch, sequences: new Map() };
+}
+
+/** Reads a partition from an offset, its first record by default, to an end, one fetch at a time. */
 export async function* recordsBefore(
   connection: KafkaConnection,
-  { topic, partition, end }: CopiedPartition & { end: bigint },
+  { topic, partition, from = 0n, end }: CopiedPartition & { from?: bigint; end: bigint },
 ): AsyncGenerator<readonly RawRecord[], void> {
-  if (end === 0n) return;
-  const fetches = readUntil(
-    connection,
-    { topic, partition, from: 0n },
-    ({ nextOffset }) => nextOffset >= end,
-    { maxBytes: readBytes },
-  );
+  if (end <= from) return;
+  const fetches = readUntil(connection, { topic, partition, from }, ({ nextOffset }) => nextOffset >= end, {
+    maxBytes: readBytes,
+  });
   for await (const { records } of fetches) yield records.filter(({ offset }) => offset < end);
 }
 
@@ -91,7 +95,7 @@ export async function appendCopied(
 }
 
 /** The same records in batches of a bounded size. */
-async function* batched(records: CopiedRecords): AsyncGenerator<RecordToWrite[], void> {
+export async function* batched(records: CopiedRecords): AsyncGenerator<RecordToWrite[], void> {
   let batch: RecordToWrite[] = [];
   let bytes = 0;
   for await (const some of records)
@@ -137,7 +141,8 @@ async function* flat(records: CopiedRecords): AsyncGenerator<RecordToWrite, void
   for await (const some of records) yield* some;
 }
 
-function areEqual(record: RawRecord, wanted: RecordToWrite): boolean {
+/** Whether a record has the key, the value, the headers and the time of another one. */
+export function areEqual(record: RawRecord, wanted: RecordToWrite): boolean {
   return (
     record.timestamp === wanted.timestamp &&
     isSameField(record.key, wanted.key) &&

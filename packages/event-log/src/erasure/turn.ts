@@ -1,4 +1,4 @@
-// One erasure at a time: the process that erases is the only member of a consumer group. Kafka removes a killed process from the group
+// One erasure, backup or restoration at a time: the process that does it is the only member of a consumer group. Kafka removes a killed process from the group
 // after ten seconds, so it leaves no lock behind.
 import type { Admin } from 'kafkajs';
 import { EventLogError } from '../errors.js';
@@ -60,7 +60,7 @@ export async function takeTurn(log: EventLog, admin: Admin, patienceMs: number):
       if (performance.now() < membership.leasedUntil(since)) return;
       throw new EventLogError(
         'log_in_use',
-        'Kafka has not heard of this erasure for several seconds, so another one may have begun. Run the command again',
+        'Kafka has not heard of this process for several seconds, so another erasure, backup or restoration may have begun. Run the command again',
       );
     },
   };
@@ -89,6 +89,6 @@ async function membersOf(admin: Admin, groupId: string): Promise<number> {
 function otherRuns(): EventLogError {
   return new EventLogError(
     'log_in_use',
-    'another `lead-scoring erase` is running, or was killed less than ten seconds ago. One runs at a time: wait for it, then run the command again',
+    'another `lead-scoring erase`, `backup` or `restore` is running, or was killed less than ten seconds ago. One runs at a time: wait for it, then run the command again',
   );
 }

@@ -52,6 +52,10 @@ export interface Broker {
     maxBytes: number;
     topics: { topic: string; partitions: { partition: number; fetchOffset: string; maxBytes: number }[] }[];
   }): Promise<{ responses: { topicName: string; partitions: FetchedPartition[] }[] }>;
+  /** Deletes the records of a partition that this broker leads before an offset. */
+  deleteRecords(request: {
+    topics: { topic: string; partitions: { partition: number; offset: string }[] }[];
+  }): Promise<unknown>;
   initProducerId(request: { transactionalId?: string; transactionTimeout: number }): Promise<{
     producerId: number | string;
     producerEpoch: number;

@@ -48,6 +48,7 @@ test('a broker has the requests that are sent, and a request queue has the polli
     expect.arrayContaining([
       'produce',
       'fetch',
+      'deleteRecords',
       'initProducerId',
       'addPartitionsToTxn',
       'addOffsetsToTxn',

@@ -134,6 +134,7 @@ export function fakeCluster({ brokers = 1 }: { brokers?: number } = {}): FakeClu
           checkEpoch(request.transactionalId, request.producerEpoch);
         }),
       fetch: () => Promise.reject(new Error('not in this fake')),
+      deleteRecords: () => Promise.reject(new Error('not in this fake')),
       offsetFetch: () => Promise.reject(new Error('not in this fake')),
       describeGroups: () => Promise.reject(new Error('not in this fake')),
       leaveGroup: () => Promise.reject(new Error('not in this fake')),
