@@ -11,6 +11,12 @@ import { alertDeclarations, dashboardDeclarations } from '@lead-scoring/contract
 import { freePort } from '@lead-scoring/platform';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { toolPath } from './deploy-tools.js';
+import {
+  openProducersKafka,
+  startKafkaSource,
+  type KafkaSource,
+  type ProducersKafka,
+} from './kafka-sources.js';
 import { runProgram } from './run-program.js';
 import { startNotifiedSystem, type FiredNotification, type NotifiedSystem } from './notified-system.js';
 import { startWebhookReceiver, type WebhookReceiver } from './receivers/index.js';
@@ -46,6 +52,9 @@ const panels = dashboardDeclarations.flatMap(({ name, panels: own }) =>
 describe('a Prometheus beside a running system', () => {
   let system: NotifiedSystem;
   let receiver: WebhookReceiver<FiredNotification>;
+  let kafka: ProducersKafka;
+  let topic: string;
+  let source: KafkaSource;
   let prometheus: ChildProcess;
   let url: string;
   let folder: string;
@@ -54,9 +63,15 @@ describe('a Prometheus beside a running system', () => {
     const program = toolPath('prometheus');
     system = await startNotifiedSystem([0, 1]);
     receiver = await startWebhookReceiver<FiredNotification>();
+    kafka = await openProducersKafka(system);
+    topic = await kafka.createTopic('orders', 2);
+    source = await connectTopic();
     folder = await mkdtemp(join(tmpdir(), 'lead-scoring-prometheus-'));
     url = `http://127.0.0.1:${String(await freePort())}`;
-    const targets = system.system.services.map(({ metricsUrl }) => new URL(metricsUrl).host);
+    const targets = [
+      ...system.system.services.map(({ metricsUrl }) => metricsUrl),
+      ...source.processes.map((process) => process.url),
+    ].map((address) => new URL(address).host);
     const scraping = {
       global: { scrape_interval: '1s', evaluation_interval: '5s' },
       rule_files: [alertsFile],
@@ -87,6 +102,8 @@ describe('a Prometheus beside a running system', () => {
       await once(prometheus, 'exit');
     }
     await receiver.stop();
+    await source.stop();
+    await kafka.stop();
     await system.stop();
     await rm(folder, { recursive: true, force: true });
   }, 60_000);
@@ -103,6 +120,26 @@ describe('a Prometheus beside a running system', () => {
       `/api/v1/query?query=${encodeURIComponent(expression)}`,
     );
     return result;
+  }
+
+  /** A topic of the producer's own as a source of events. */
+  async function connectTopic(): Promise<KafkaSource> {
+    const secret = await system.request<{ client_id: string; client_secret: string }>('/secrets', {
+      body: { name: 'Orders', scopes: ['ingest'], ou_ids: [system.ouId] },
+    });
+    return startKafkaSource(system, {
+      credential: `${secret.body.client_id}.${secret.body.client_secret}`,
+      file: {
+        name: 'orders',
+        topic,
+        format: 'json',
+        event: {
+          event_type: { fixed: 'Order Placed' },
+          alias_kind: { fixed: 'email' },
+          alias: { value: 'email' },
+        },
+      },
+    });
   }
 
   /** Events that are taken and refused, a delivery that fails and one that arrives, and reads. */
@@ -148,13 +185,17 @@ describe('a Prometheus beside a running system', () => {
       await traffic;
     }, 60_000);
 
-    /** Each lead reaches the threshold of the trigger; one event of each request is not valid. */
+    /** Each lead reaches the threshold of the trigger, and then one event is not valid; a record of the source is an event, one is not. */
     async function sendUntil(signal: AbortSignal): Promise<void> {
       for (let lead = 0; !signal.aborted; lead++) {
         const event = { alias_kind: 'email', alias: `lead-${String(lead)}@example.com` };
         await system.request('/ingest', { body: { ...event, event_type: 'Form Submit' } });
         await system.request('/ingest', { body: event });
         await system.request(`/score/${system.leadOf(event.alias)}`);
+        await kafka.producer.send({
+          topic,
+          messages: [{ value: JSON.stringify({ email: event.alias }) }, { value: '{' }],
+        });
         await pause(300);
       }
     }

@@ -101,6 +101,22 @@ const producers: DashboardDeclaration = {
         ),
       ],
     },
+    {
+      title: 'Records of Kafka sources',
+      meaning:
+        'Of the topics that docs/sources.md connects. taken: events that the log has. dead_letter: no event could be made of the record, its dead letter says why. empty: a record without a value.',
+      unit: 'cps',
+      queries: [
+        query('sum by (source, outcome) (rate(topic_source_records_total[5m]))', '{{source}} {{outcome}}'),
+      ],
+    },
+    {
+      title: 'Unread records of Kafka sources',
+      meaning:
+        'Rises while a source reads more slowly than its topic is written, or waits because ingest is behind.',
+      unit: 'short',
+      queries: [query('sum by (source) (topic_source_lag_records)', '{{source}}')],
+    },
   ],
 };
 
