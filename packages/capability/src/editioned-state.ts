@@ -24,7 +24,6 @@ import {
 import { advance, endOf, FilledCopy, type TopicEnds } from './filled-copy.js';
 import type { FoldedTopics, FoldingState } from './folding-state.js';
 
-const lookEveryMs = 200;
 const longestPauseMs = 30_000;
 const atOnce = AbortSignal.abort();
 
@@ -208,7 +207,7 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
         failures += 1;
         if (filling && !this.#isClosing()) this.#logFailure(filling.number, error);
       }
-      await pause(Math.min(lookEveryMs * 2 ** failures, longestPauseMs), signal);
+      await pause(Math.min(this.#editions.times.lookEveryMs * 2 ** failures, longestPauseMs), signal);
     }
   }
 

@@ -54,6 +54,8 @@ const largePart = 1 / 8;
  * for a round under steady load, and each additional round costs a transaction.
  */
 const longestRoundMs = 5_000;
+/** Longest time between two flushes of a cycle without records, in milliseconds. */
+const longestRestMs = 2_000;
 /** Milliseconds between two fetches of inputs that form a batch every `eventsEveryMs`. */
 const gatherMs = 100;
 
@@ -72,6 +74,8 @@ export class ProcessCycle<Of extends Session> {
   /** The running work of each partition; it may outlast its round. */
   readonly #working = new Map<number, Promise<void>>();
   #handledAt = performance.now();
+  /** When the last records were handled or the last member came: the cycle rests for as long as that was ago. */
+  #quietSince = performance.now();
   /** When each member had its last turn. */
   readonly #turns = new WeakMap<CycleMember<Of>, number>();
 
@@ -98,6 +102,7 @@ export class ProcessCycle<Of extends Session> {
     });
     signal.addEventListener('abort', leave);
     if (signal.aborted) leave();
+    this.#quietSince = performance.now();
     try {
       feed.add(sources);
       await left;
@@ -186,9 +191,14 @@ export class ProcessCycle<Of extends Session> {
       // Nothing may be selected although an input is due: large batches wait for the working partitions.
       const selected = due <= now ? this.#selectDue(buffered, inputs, now) : [];
       if (selected.length > 0) await this.#handle(feed, selected);
-      else if (now - this.#handledAt >= idleMs) await this.#flush();
-      else await pause(due > now ? Math.min(due - now, idleMs) : idleMs, this.#changed.signal);
+      else if (now - this.#handledAt >= this.#restMs(now)) await this.#flush();
+      else await pause(due > now ? Math.min(due - now, this.#restMs(now)) : idleMs, this.#changed.signal);
     }
+  }
+
+  /** Milliseconds between two flushes while no records come: an idle process costs little. */
+  #restMs(now: number): number {
+    return Math.min(Math.max(now - this.#quietSince, idleMs), longestRestMs);
   }
 
   #topicOf(wire: string): TopicName {
@@ -287,6 +297,7 @@ export class ProcessCycle<Of extends Session> {
       await member.session.handle(arrivals);
       member.succeeded();
     });
+    this.#quietSince = this.#handledAt;
     this.#pacer.handled(topics, begun, this.#handledAt);
   }
 

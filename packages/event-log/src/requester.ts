@@ -13,6 +13,8 @@ import type { RecordWriter } from './writer.js';
 
 /** Milliseconds between an error of the reply reader and its next connection. */
 const retryMs = 500;
+/** Milliseconds after which a fetch without replies returns. */
+const longestWaitMs = 2_000;
 /** Milliseconds that a stop waits for a running fetch. */
 const stopTimeoutMs = 1_000;
 
@@ -140,7 +142,7 @@ class ReplyReader {
     const { signal } = this.#closing;
     const reader = createPartitionReader(this.#connection, this.#topic, this.#partition, { signal });
     while (!this.#isClosed()) {
-      const fetched = await reader.fetch(this.#offset, { maxBytes: 1024 * 1024, maxWaitMs: 500 });
+      const fetched = await reader.fetch(this.#offset, { maxBytes: 1024 * 1024, maxWaitMs: longestWaitMs });
       await this.log[internals].codec.loadSchemas(fetched.records);
       this.#offset = fetched.nextOffset;
       for (const record of fetched.records) this.#take(record);

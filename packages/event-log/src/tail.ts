@@ -12,7 +12,7 @@ import { unlessAborted } from './timing.js';
 /** Maximum bytes of one fetch of one partition. */
 const fetchBytes = 256 * 1024;
 /** Milliseconds after which a fetch without records returns. */
-const longWaitMs = 500;
+const longWaitMs = 2_000;
 
 /** A record of a tailed topic; `error` is the reason why its payload could not be decoded. */
 export type TailedRecord = IncomingRecord & { error?: string };

@@ -53,8 +53,11 @@ interface Source {
   isFindingOffset: boolean;
 }
 
-/** Maximum wait of a fetch without records, in milliseconds: long enough to be cheap, short enough for new sources. */
-const maxWaitMs = 250;
+/**
+ * A fetch without records waits as long as no record has come so far, within these milliseconds: a quiet log costs little, and the
+ * sources of partitions that are assigned one after the other wait for a short fetch.
+ */
+const quietWaitMs = { shortest: 250, longest: 1_000 };
 /** Maximum wait while the buffer of a source is full, because it will be taken soon. */
 const shortWaitMs = 20;
 /** Shortest pause between an answer with records and the next fetch: a fetch for each record would cost too much. */
@@ -75,6 +78,8 @@ export class PartitionFeed {
   readonly #closing = new AbortController();
   #changed = new AbortController();
   #refreshing = false;
+  /** When the last record came or the last source was added, in monotonic milliseconds. */
+  #quietSince = performance.now();
 
   constructor(
     private readonly connection: KafkaConnection,
@@ -93,6 +98,7 @@ export class PartitionFeed {
       };
       this.#sources.set(partitionName(source), source);
     }
+    this.#quietSince = performance.now();
     this.#startFetching();
   }
 
@@ -152,14 +158,19 @@ export class PartitionFeed {
       const isMemoryFull = this.#bufferedBytes() >= maxBufferedSourceBytes;
       const wanted = led.filter((source) => this.#isWanted(source, isMemoryFull));
       if (wanted.length === 0) {
-        await pause(maxWaitMs, this.#changed.signal);
+        await pause(quietWaitMs.shortest, this.#changed.signal);
         continue;
       }
       const hasAll = wanted.length === led.length;
-      const hasAnswer = await this.#fetch(leader, wanted, hasAll ? maxWaitMs : shortWaitMs);
+      const hasAnswer = await this.#fetch(leader, wanted, hasAll ? this.#waitMs() : shortWaitMs);
       if (hasAnswer) await pause(this.#gatherMs(wanted), this.#closing.signal);
     }
     this.#fetchedLeaders.delete(leader);
+  }
+
+  #waitMs(): number {
+    const quietMs = Math.round(performance.now() - this.#quietSince);
+    return Math.min(Math.max(quietMs, quietWaitMs.shortest), quietWaitMs.longest);
   }
 
   #isWanted({ buffered, isFindingOffset, failure }: Source, isMemoryFull: boolean): boolean {
@@ -232,7 +243,10 @@ export class PartitionFeed {
           hasFailed = true;
         }
       }
-    if (hasRecords) this.options.onArrival();
+    if (hasRecords) {
+      this.#quietSince = performance.now();
+      this.options.onArrival();
+    }
     if (hasFailed) void this.#findLeaders();
     return hasRecords || hasFailed;
   }
