@@ -30,6 +30,12 @@ const furtherPrograms = { gateway: { 'kafka-source': 'services/gateway/src/kafka
 /** A source map that maps nothing: stacks name the file of the package's line in the bundle, and the map stays small. */
 const emptyMap = `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from('{"version":3,"sources":["package"],"mappings":"AAAA"}').toString('base64')}`;
 
+/**
+ * Modules of packages with another content. pino asks from where it was called, which only its transports use, and none is used here. For
+ * the answer Node would parse the source map of all code at each start, and keep it.
+ */
+const otherContent = { 'pino/lib/caller.js': 'module.exports = () => [];' };
+
 /** Bundled CommonJS modules call `require` for Node's own modules, and ES modules have none. */
 const commonJsNames = `import { createRequire as bundledCreateRequire } from 'node:module';
 const require = bundledCreateRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
@@ -106,7 +112,7 @@ function reading(threads) {
     name: 'reading',
     setup({ onLoad }) {
       onLoad({ filter: /\/node_modules\/.*[.][cm]?js$/ }, async ({ path }) => {
-        const text = await readFile(path, 'utf8');
+        const text = otherContent[packagePath(path)] ?? (await readFile(path, 'utf8'));
         return { contents: text.replace(/\/\/# sourceMappingURL=.*\s*$/, '') + emptyMap };
       });
       onLoad({ filter: /[.]ts$/ }, async ({ path }) => {
@@ -117,6 +123,11 @@ function reading(threads) {
       });
     },
   };
+}
+
+/** The path of a file of a package from the folder of all packages: `pino/lib/caller.js`. */
+function packagePath(path) {
+  return path.slice(path.lastIndexOf('/node_modules/') + '/node_modules/'.length);
 }
 
 /** The map with the paths of sources as if the checkout were where the image has the folder. */
