@@ -1,4 +1,5 @@
-// Schemathesis tests the API against its OpenAPI document. `npm run test:chaos` makes 20,000 requests.
+// Schemathesis tests the API against its OpenAPI document with 20,000 requests. `npm run test:chaos` only: contract-walk and bad-input hold the
+// answers to good and bad requests against the declarations that the document is made of.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,6 +23,7 @@ let known: {
 const own = join(import.meta.dirname, '../schemathesis');
 
 beforeAll(async () => {
+  if (!isFullSize) return;
   tool = await schemathesis();
   folder = await mkdtemp(join(tmpdir(), 'schemathesis-'));
   system = await startTestSystem();
@@ -58,6 +60,7 @@ beforeAll(async () => {
 }, 300_000);
 
 afterAll(async () => {
+  if (!isFullSize) return;
   await system.stop();
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
@@ -77,7 +80,7 @@ const apart = [
   'endOrgUnit',
 ];
 
-test.each([
+(isFullSize ? test : test.skip).each([
   {
     what: 'every operation',
     select: apart.flatMap((operation) => ['--exclude-operation-id', operation]),
@@ -95,10 +98,6 @@ test.each([
 ])(
   '$what answers generated requests, good and bad, as the OpenAPI document says',
   async ({ what, select, phases, seconds, atLeast }) => {
-    if (!isFullSize) {
-      await casesOf({ select, name: what, extent: { phases: 'fuzzing', 'max-examples': '2' } });
-      return;
-    }
     const extent = { phases: phases.join(','), 'max-time': String(seconds) };
     let cases = await casesOf({ select, name: what, extent });
     // Further runs with other seeds until there are enough cases; the first run is the same in every run of the tests.
@@ -110,7 +109,7 @@ test.each([
         seed,
       });
   },
-  isFullSize ? 2_400_000 : 300_000,
+  2_400_000,
 );
 
 interface Part {
