@@ -5,11 +5,12 @@
 //
 //   npm run test:chaos -- exactly-once share      the entries whose names contain one of these words
 //   npm run test:chaos -- share -t 'guesses'      the first argument with a dash, and all after it, go to Jest
+//   npm run test:chaos -- versions --before DIR   DIR is a built checkout of an earlier commit, without which "versions" is skipped
 import { spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { pathToFileURL } from 'node:url';
@@ -22,6 +23,7 @@ const defaultLimitMinutes = 30;
 const kept = join(root, '.run/chaos');
 
 const given = process.argv.slice(2);
+const before = takeBefore(given);
 const firstOption = given.findIndex((argument) => argument.startsWith('-'));
 const names = firstOption < 0 ? given : given.slice(0, firstOption);
 const forJest = firstOption < 0 ? [] : given.slice(firstOption);
@@ -30,6 +32,17 @@ const listed = JSON.parse(await readFile(join(import.meta.dirname, '../chaos.jso
 const chosen = listed.filter(({ name }) => names.length === 0 || names.some((one) => name.includes(one)));
 if (chosen.length === 0) {
   process.stderr.write(`no entry of chaos.json has a name that contains ${names.join(' or ')}\n`);
+  process.exit(2);
+}
+
+/** Takes `--before DIR` out of the arguments; resolves DIR against the directory in which the command was typed. */
+function takeBefore(words) {
+  const at = words.indexOf('--before');
+  if (at < 0) return undefined;
+  const [, directory] = words.splice(at, 2);
+  const path = directory && resolve(process.env.INIT_CWD ?? root, directory);
+  if (path && existsSync(join(path, 'services/gateway/dist/main.js'))) return path;
+  process.stderr.write('--before needs the folder of a built checkout of an earlier commit\n');
   process.exit(2);
 }
 
@@ -134,7 +147,11 @@ const platform = await startPlatform({
   onProgress: (message) => process.stdout.write(`${message}\n`),
 });
 try {
-  const environment = { ...testEnvironment(platform.endpoints), CHAOS: 'full' };
+  const environment = {
+    ...testEnvironment(platform.endpoints),
+    CHAOS: 'full',
+    ...(before && { BEFORE_CHECKOUT: before }),
+  };
   const runOneAfterTheOther = async (entries) => {
     for (const entry of entries) {
       rows.push(await rowOf(entry, environment, folder));
