@@ -19,6 +19,7 @@ import { measurePostToReadable } from './post-to-readable.js';
 import { measureQueries } from './queries.js';
 import { reportOf, withPartsOf, type Results } from './report.js';
 import { measureRules } from './rules.js';
+import { measureScaling } from './scaling.js';
 import { measureSigningIn } from './signing-in.js';
 import { measureSources } from './sources.js';
 import { measureWhatIf } from './what-if.js';
@@ -93,6 +94,7 @@ const fullSizes = {
   },
   sources: { leads: 20_000, warmUpEvents: 40_000, events: 200_000, doorMs: 10_000 },
   signingIn: { warmUpMs: 3_000, turnMs: 2_000 },
+  scaling: { leads: 20_000, warmUpEvents: 40_000, events: 40_000, sharePercent: 8 },
 };
 
 const quickSizes: typeof fullSizes = {
@@ -140,6 +142,7 @@ const quickSizes: typeof fullSizes = {
   },
   sources: { leads: 500, warmUpEvents: 2_000, events: 10_000, doorMs: 1_500 },
   signingIn: { warmUpMs: 500, turnMs: 300 },
+  scaling: { leads: 500, warmUpEvents: 2_000, events: 2_000, sharePercent: 15 },
 };
 
 /**
@@ -285,6 +288,9 @@ async function measureWork(
   });
   await part('n', 'Signing in', async () => {
     results.signingIn = await measureSigningIn(endpoints, generator, sizes.signingIn, rounds, say);
+  });
+  await part('o', 'Several processes of a service', async () => {
+    results.scaling = await measureScaling(endpoints, generator, sizes.scaling, rounds, say);
   });
 }
 

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { CapacityCell } from './capacity.js';
 
-export const allParts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n'] as const;
+export const allParts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o'] as const;
 type Part = (typeof allParts)[number];
 
 /** In which the system of another checkout can take part. */
@@ -23,12 +23,13 @@ export interface Options {
   output: string | undefined;
 }
 
-export const usage = `npm run bench -- [--only a,b,c,d,e,f,g,h,i,j,k,l,m,n] [--before CHECKOUT] [--rounds N] [--cells CELL,…] [--quick]
+export const usage = `npm run bench -- [--only a,b,c,d,e,f,g,h,i,j,k,l,m,n,o] [--before CHECKOUT] [--rounds N] [--cells CELL,…] [--quick]
                       [--output FILE]
   --only    a: accepting events; b: from POST to readable score; c: latencies of reads;
             d: from POST to notification; e: capacity; f: costs of rules; g: decay; h: analytics;
             i: what-ifs and rescorings; j: imports; k: deletion of events;
             l: joins of visitors, and Segment; m: a Kafka topic as a source; n: signing in;
+            o: several processes of a service;
             several with commas. Default: all
   --before  a built checkout of another commit: in a, b and e its system takes turns with this one's, and the report
             has the ratios of the two. Not for the others
@@ -59,7 +60,7 @@ export function readOptions(flags: readonly string[], resultsFile: string): Opti
   const { before, only, quick } = values;
   const parts = only?.split(',').filter(isPart) ?? allParts;
   if (only !== undefined && parts.length !== only.split(',').length)
-    throw new Error(`--only is "${only}"; it must be a letter from a to n, or several of them as in a,b.`);
+    throw new Error(`--only is "${only}"; it must be a letter from a to o, or several of them as in a,b.`);
   if (before !== undefined && parts.some((part) => !comparedParts.has(part)))
     throw new Error('--before compares a, b and e: add --only a,b (or one of them).');
   const rounds = values.rounds === undefined ? (quick ? 1 : 3) : Number(values.rounds);

@@ -17,7 +17,9 @@ import { deletionsSection } from './deletions-report.js';
 import type { JoinsResult } from './joins.js';
 import { joinsSection } from './joins-report.js';
 import { sourcesSection } from './sources-report.js';
+import type { ScalingResult } from './scaling.js';
 import type { SigningInResult } from './signing-in.js';
+import { scalingSection } from './scaling-report.js';
 import { signingInSection } from './signing-in-report.js';
 import type { SourcesResult } from './sources.js';
 import type { ImportsResult } from './imports.js';
@@ -48,6 +50,7 @@ export interface Results {
   joins?: JoinsResult;
   sources?: SourcesResult;
   signingIn?: SigningInResult;
+  scaling?: ScalingResult;
 }
 
 const goals = {
@@ -81,6 +84,7 @@ export function reportOf(results: Results): string {
     ...datedSection(results, results.joins ? joinsSection(results.joins) : []),
     ...datedSection(results, results.sources ? sourcesSection(results.sources) : []),
     ...datedSection(results, results.signingIn ? signingInSection(results.signingIn) : []),
+    ...datedSection(results, results.scaling ? scalingSection(results.scaling) : []),
   ].join('\n');
 }
 

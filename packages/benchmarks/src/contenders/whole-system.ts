@@ -153,6 +153,33 @@ export async function startSystemWithRules(
   return scoringContender(system, endpoints);
 }
 
+export interface RunningScaledSystem extends RunningScoringContender {
+  /** The processes of a service. */
+  pids(service: 'ingest' | 'scoring'): number[];
+}
+
+/** Starts one gateway and as many processes of ingest and of scoring as are given. */
+export async function startScaledSystem(
+  endpoints: PlatformEndpoints,
+  { processes, partitions }: { processes: number; partitions: number },
+): Promise<RunningScaledSystem> {
+  const system = await startTestSystem({
+    endpoints,
+    instances: { ...only('gateway'), ingest: processes, scoring: processes },
+    environment: { PARTITIONS: String(partitions) },
+  });
+  await createRules(system);
+  return {
+    ...scoringContender(system, endpoints),
+    pids: (service) =>
+      Array.from({ length: processes }, (_, instance) => {
+        const { pid } = system.service(service, instance).process;
+        if (pid === undefined) throw new Error(`process ${instance} of ${service} has ended`);
+        return pid;
+      }),
+  };
+}
+
 export interface RunningNotifier extends RunningContender {
   ouId: string;
   /** An event of this type causes a notification of its lead. */
