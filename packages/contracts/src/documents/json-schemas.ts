@@ -79,18 +79,23 @@ function convert(
   return result;
 }
 
-/** The schema of a metadata value: any JSON, with numbers within the range in which a double is exact. */
+/**
+ * The schema of a metadata value: any JSON, with numbers within the range in which a double is exact. Each keyword holds for values of
+ * its own type. `anyOf` would say the same, but generators of clients read no alternatives that hold themselves; `if` they leave out, and
+ * take any value.
+ */
 function jsonValue(place: string): JsonSchema {
   const self = { $ref: `${place}JsonValue` };
   const { MAX_SAFE_INTEGER: maximum, MIN_SAFE_INTEGER: minimum } = Number;
   return {
     description: 'Any JSON value; a number beyond ±9007199254740991 is refused: send it as a string.',
-    anyOf: [
-      { type: ['string', 'boolean', 'null'] },
-      { type: 'number', minimum, maximum },
-      { type: 'array', items: self, maxItems: metadataLimits.keys },
-      { type: 'object', additionalProperties: self, maxProperties: metadataLimits.keys },
-    ],
+    minimum,
+    maximum,
+    maxItems: metadataLimits.keys,
+    maxProperties: metadataLimits.keys,
+    if: { type: 'object' },
+    then: { additionalProperties: self },
+    else: { items: self },
   };
 }
 
@@ -107,5 +112,19 @@ function adaptSchema(value: unknown, place: string): unknown {
     else if (key === 'additionalProperties' && item === true) result[key] = { $ref: `${place}JsonValue` };
     else result[key] = adaptSchema(item, place);
   }
-  return result;
+  return adaptTuple(result);
+}
+
+/**
+ * Says of a tuple how many items it has in place of `items: false`, which generators of clients refuse; and where all positions have the
+ * same schema, that it is the schema of each item.
+ */
+function adaptTuple(schema: JsonSchema): JsonSchema {
+  const { items, prefixItems, ...rest } = schema;
+  if (items !== false || !Array.isArray(prefixItems)) return schema;
+  const [first, ...others] = prefixItems.map((item) => JSON.stringify(item));
+  const positions = others.every((item) => item === first)
+    ? { items: prefixItems[0] as unknown }
+    : { prefixItems };
+  return { ...rest, ...positions, minItems: prefixItems.length, maxItems: prefixItems.length };
 }

@@ -101,8 +101,9 @@ const description = `Send what leads do as events; read their scores and the rea
 - **Rate limit**: a bucket of 200 requests that refills at 100 a minute, per credential; and one of ten times that which all credentials of an organisation share. \`X-RateLimit-Limit\` is what the full bucket holds; \`RateLimit-Policy\` tells both buckets and how fast they refill. Retry 429 and 5xx with exponential backoff, and heed \`Retry-After\`.
 - **Bodies** may be gzip (\`Content-Encoding: gzip\`) and hold up to ${String(intakeLimits.bytes / 1_000_000)} MB when unpacked.`;
 
+/** Their names differ from those of schemas: generators of clients make types of both. */
 const parameters: Record<string, OpenApiParameter> = {
-  OrgUnit: {
+  OrgUnitHeader: {
     name: 'X-OU-Id',
     in: 'header',
     required: false,
@@ -110,7 +111,7 @@ const parameters: Record<string, OpenApiParameter> = {
       "Works in this organizational unit, for this call only, in place of the credential's active one.",
     schema: { type: 'string', format: 'uuid' },
   },
-  RequestId: {
+  RequestIdHeader: {
     name: 'X-Request-Id',
     in: 'header',
     required: false,
@@ -118,7 +119,7 @@ const parameters: Record<string, OpenApiParameter> = {
       'Your own id for the request: logged, returned, carried along. One that is unfit for a log is replaced.',
     schema: { type: 'string' },
   },
-  IfMatch: {
+  IfMatchHeader: {
     name: 'If-Match',
     in: 'header',
     required: false,
@@ -130,7 +131,7 @@ const parameters: Record<string, OpenApiParameter> = {
       format: 'entity-tag',
     },
   },
-  IdempotencyKey: {
+  IdempotencyKeyHeader: {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
@@ -222,7 +223,7 @@ function operationOf(
     parameters: [
       ...parametersOf(route.parameters, 'path', collector),
       ...parametersOf(route.query, 'query', collector),
-      ...headersOf(route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+      ...headersOf(route).map((name) => ({ $ref: `#/components/parameters/${name}Header` })),
     ],
     ...(body && { requestBody: body }),
     responses,

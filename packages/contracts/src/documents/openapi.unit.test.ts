@@ -84,6 +84,21 @@ test('every reference leads somewhere', () => {
   }
 });
 
+test('generators of clients can read it: no two components share a name, and no schema is false', () => {
+  const { schemas, parameters, responses } = document.components;
+  const names = [schemas, parameters, responses].flatMap((components) => Object.keys(components));
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  expect(JSON.stringify(document)).not.toContain('"items":false');
+});
+
+test('a range of a filter has two values', () => {
+  const isValid = validatorOf(document.components.schemas.LeadConditionForm ?? {});
+  const range = (value: unknown) => ({ field: 'score', operator: 'between', value });
+  expect([range([1, 2]), range([1]), range([1, 2, 3]), range(['a', 'b'])].map((one) => isValid(one))).toEqual(
+    [true, false, false, false],
+  );
+});
+
 test('every text, list and object that is sent has a greatest size', () => {
   const unbounded: string[] = [];
   const walk = (schema: unknown, at: string) => {
@@ -171,6 +186,7 @@ describe('the document and the schemas agree', () => {
     { alias_kind: 'x', alias: 'y', event_type: 'z', unknown: 1 },
     { alias_kind: 'x', alias: 'y', event_type: 'z', timestamp: 'yesterday' },
     { alias_kind: 'x', alias: 'y', event_type: 'z', metadata: { n: 2 ** 53 } },
+    { alias_kind: 'x', alias: 'y', event_type: 'z', metadata: { list: [{ n: -(2 ** 53) }] } },
     { aliases: [{ alias_kind: 'email', alias: 'ada' }], event_type: 'Page View' },
   ])('both refuse %j', (value) => {
     expect(isValid(value)).toBe(false);

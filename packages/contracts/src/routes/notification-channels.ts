@@ -98,10 +98,18 @@ const form = z
   .discriminatedUnion(
     'type',
     [
-      z.strictObject({ name: name(100), type: z.literal('webhook'), config: webhookForm }),
-      z.strictObject({ name: name(100), type: z.literal('slack'), config: slackForm }),
-      z.strictObject({ name: name(100), type: z.literal('teams'), config: teamsForm }),
-      z.strictObject({ name: name(100), type: z.literal('email'), config: emailForm }),
+      z
+        .strictObject({ name: name(100), type: z.literal('webhook'), config: webhookForm })
+        .meta({ id: 'WebhookChannelForm' }),
+      z
+        .strictObject({ name: name(100), type: z.literal('slack'), config: slackForm })
+        .meta({ id: 'SlackChannelForm' }),
+      z
+        .strictObject({ name: name(100), type: z.literal('teams'), config: teamsForm })
+        .meta({ id: 'TeamsChannelForm' }),
+      z
+        .strictObject({ name: name(100), type: z.literal('email'), config: emailForm })
+        .meta({ id: 'EmailChannelForm' }),
     ],
     { error: 'must be slack, teams, webhook or email' },
   )
@@ -137,38 +145,49 @@ const shownUrlText = text(400)
   .meta({ example: 'https://example.com/…ring' });
 
 const shownChannels = <Secret extends z.ZodRawShape, More extends z.ZodRawShape>(
+  prefix: string,
   secret: Secret,
   more: More,
 ) =>
-  z.discriminatedUnion('type', [
-    z.strictObject({
-      ...channelFields,
-      type: z.literal('webhook'),
-      config: z.strictObject({ url: shownUrlText, auth_header: shownSecret.optional() }),
-      ...secret,
-      ...more,
-    }),
-    z.strictObject({
-      ...channelFields,
-      type: z.literal('slack'),
-      config: z.strictObject({ channel_id: text(80), channel_name: text(100) }),
-      ...more,
-    }),
-    z.strictObject({
-      ...channelFields,
-      type: z.literal('teams'),
-      config: z.strictObject({ webhook_url: shownSecret, channel_name: text(100) }),
-      ...more,
-    }),
-    z.strictObject({
-      ...channelFields,
-      type: z.literal('email'),
-      config: z.strictObject({ recipients: text(4_000), subject_prefix: text(100).optional() }),
-      ...more,
-    }),
-  ]);
+  z
+    .discriminatedUnion('type', [
+      z
+        .strictObject({
+          ...channelFields,
+          type: z.literal('webhook'),
+          config: z.strictObject({ url: shownUrlText, auth_header: shownSecret.optional() }),
+          ...secret,
+          ...more,
+        })
+        .meta({ id: `${prefix}WebhookChannel` }),
+      z
+        .strictObject({
+          ...channelFields,
+          type: z.literal('slack'),
+          config: z.strictObject({ channel_id: text(80), channel_name: text(100) }),
+          ...more,
+        })
+        .meta({ id: `${prefix}SlackChannel` }),
+      z
+        .strictObject({
+          ...channelFields,
+          type: z.literal('teams'),
+          config: z.strictObject({ webhook_url: shownSecret, channel_name: text(100) }),
+          ...more,
+        })
+        .meta({ id: `${prefix}TeamsChannel` }),
+      z
+        .strictObject({
+          ...channelFields,
+          type: z.literal('email'),
+          config: z.strictObject({ recipients: text(4_000), subject_prefix: text(100).optional() }),
+          ...more,
+        })
+        .meta({ id: `${prefix}EmailChannel` }),
+    ])
+    .meta({ id: `${prefix}NotificationChannel` });
 
-export const notificationChannel = shownChannels({}, {}).meta({ id: 'NotificationChannel' });
+export const notificationChannel = shownChannels('', {}, {});
 export type NotificationChannel = z.infer<typeof notificationChannel>;
 
 export const listChannels = defineRoute({
@@ -197,7 +216,7 @@ export const createChannel = defineRoute({
   responses: {
     201: {
       description: 'Created',
-      schema: shownChannels({ signing_secret: signingSecret }, warned).meta({ id: 'NewNotificationChannel' }),
+      schema: shownChannels('New', { signing_secret: signingSecret }, warned),
     },
   },
   problems: [
@@ -224,7 +243,7 @@ export const replaceChannel = defineRoute({
   responses: {
     200: {
       description: 'Updated',
-      schema: shownChannels({}, warned).meta({ id: 'ReplacedNotificationChannel' }),
+      schema: shownChannels('Replaced', {}, warned),
     },
   },
   problems: [
