@@ -1,6 +1,8 @@
 // Every event that was answered 202 counts exactly once, whichever process is killed meanwhile, and the read models equal a fold of
-// the log. `npm run test:chaos` runs it at its full size.
-import { readFile } from 'node:fs/promises';
+// the log. A producer whose own process is killed doubles and loses none either. `npm run test:chaos` runs it at its full size.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient } from '@lead-scoring/client';
@@ -8,6 +10,7 @@ import { leadIdOf, serviceNames, type ServiceName } from '@lead-scoring/contract
 import { eventually } from '@lead-scoring/platform/waiting';
 import { seededRandom } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
+import { runProducer } from './killed-producer.js';
 import {
   audit,
   createLedger,
@@ -27,6 +30,8 @@ const { eventCount, terminationSeconds } = isFullSize
   ? { eventCount: 100_000, terminationSeconds: 20 }
   : { eventCount: 12_000, terminationSeconds: 3 };
 const rounds = 2;
+/** After how many events a process of the producer is killed. */
+const producerKills = Array.from({ length: isFullSize ? 20 : 3 }, (_, kill) => 300 + kill * 111);
 /** At full size: the time in which the events are sent, and the least number of kills of each service in that time. */
 const underFireMs = 240_000;
 const killsAtLeast = 8;
@@ -214,6 +219,62 @@ describe(`${eventCount} events, 5 % of them sent again, ${isFullSize ? 'each ser
     },
     240_000,
   );
+});
+
+describe(`a producer with its queue on disk, killed ${producerKills.length} times as it sends`, () => {
+  const aliases = Array.from({ length: 20 }, (_, lead) => `produced-${lead}@example.com`);
+  const stats = async () =>
+    (await system.request<{ repeats: number; differing: number }>('/event-stats')).body;
+
+  /** The numbers of the events of a lead, when all of them are visible; and its score. */
+  const countedOf = async (alias: string): Promise<{ numbers: number[]; score: number }> => {
+    const lead = leadIdOf(system.ouId, 'email', alias);
+    const last = { alias_kind: 'email', alias, event_type: 'Form Submit' };
+    const { body } = await system.request<{ position: string }>('/ingest', { body: last });
+    const { score } = (
+      await system.request<{ score: number }>(`/score/${lead}?min_position=${body.position}`)
+    ).body;
+    const numbers: number[] = [];
+    for (let page = 1; numbers.length === (page - 1) * 100; page += 1) {
+      const path = `/events/${lead}?event_type=Page%20View&limit=100&page=${page}&min_position=${body.position}`;
+      const { data } = (await system.request<{ data: { metadata: { index: number } }[] }>(path)).body;
+      numbers.push(...data.map(({ metadata }) => metadata.index));
+    }
+    return { numbers, score };
+  };
+
+  test('each event that a process of it took counts once', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'lead-scoring-producer-'));
+    const before = await stats();
+    const taken: number[] = [];
+    for (const killedAfter of [...producerKills, undefined]) {
+      // Whether a killed process took the event behind the last one that it told of, nobody knows.
+      const from = taken.length === 0 ? 0 : (taken.at(-1) ?? 0) + 2;
+      const run = {
+        folder,
+        aliases,
+        from,
+        below: killedAfter === undefined ? from + 10 : Number.MAX_SAFE_INTEGER,
+      };
+      const { taken: more, code } = await runProducer(
+        system,
+        killedAfter === undefined ? run : { ...run, killedAfter },
+      );
+      expect(code).toBe(killedAfter === undefined ? 0 : null);
+      taken.push(...more);
+    }
+    const counted = await Promise.all(aliases.map(countedOf));
+    const numbers = counted.flatMap((one) => one.numbers);
+    const distinct = new Set(numbers);
+    expect(distinct.size).toBe(numbers.length);
+    expect(taken.filter((number) => !distinct.has(number))).toEqual([]);
+    expect(counted.map(({ score }) => score)).toEqual(counted.map((one) => one.numbers.length + 25));
+    // Of most kills: events were in a request whose answer the killed process did not get.
+    const after = await stats();
+    expect(after.repeats - before.repeats).toBeGreaterThanOrEqual(isFullSize ? 1 : 0);
+    expect(after.differing).toBe(before.differing);
+    await rm(folder, { recursive: true });
+  }, 300_000);
 });
 
 /** Sends the batches in rounds; one service or both are killed in each round, and all are ready before the next. */
