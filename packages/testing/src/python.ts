@@ -28,14 +28,26 @@ export async function pythonWithPackages(requirements = ownRequirements): Promis
     process.env,
     createProgress(() => undefined),
   );
-  const home = await cache.part(`python-${version}`, (folder) => install(folder, requirements));
+  const home = await cache.part(`python-${version}`, async (folder) => {
+    await makeEnvironment(folder, ['--requirement', requirements]);
+  });
+  return pythonOf(home);
+}
+
+function pythonOf(home: string): Python {
   return {
     program: join(home, 'bin/python'),
     run: (args, options) => run(join(home, 'bin/python'), args, options),
   };
 }
 
-async function install(folder: string, requirements: string): Promise<void> {
+/**
+ * Makes a virtual environment in a folder.
+ *
+ * @param packages for pip: arguments that say what to install
+ * @throws Error if there is no suitable Python; its message says what to install
+ */
+export async function makeEnvironment(folder: string, packages: readonly string[]): Promise<Python> {
   const venv = () => run('python3', ['-m', 'venv', '--clear', folder]);
   let made = await venv();
   if (made.code !== 0 && process.getuid?.() === 0) {
@@ -55,9 +67,9 @@ async function install(folder: string, requirements: string): Promise<void> {
     'install',
     '--quiet',
     '--disable-pip-version-check',
-    '--requirement',
-    requirements,
+    ...packages,
   ]);
   if (installed.code !== 0)
-    throw new Error(`The packages of ${requirements} could not be installed from PyPI:\n${installed.output}`);
+    throw new Error(`pip install ${packages.join(' ')}, from PyPI, has failed:\n${installed.output}`);
+  return pythonOf(folder);
 }
