@@ -101,6 +101,7 @@ const diskProblems: Readonly<Record<string, string>> = {
   EDQUOT: 'the quota of the disk is used up: make space, or name a folder on another disk',
   EACCES: 'this user may not write there: name another folder, or change its rights',
   EROFS: 'the disk is read-only: name a folder on another disk',
+  ENOENT: 'the folder that it is to be in does not exist: make that first',
   ENOTDIR: 'a part of its path is a file: name another folder',
   EEXIST: 'a file of that name exists: name a new folder',
 };
@@ -110,7 +111,7 @@ async function onDisk<Result>(folder: string, work: () => Promise<Result>): Prom
   try {
     return await work();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
     const problem = diskProblems[code];
     if (problem === undefined) throw error;
     throw new CommandFailed(

@@ -3,10 +3,14 @@ import { access, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CommandFailed, exitCodes } from './errors.js';
 
-/** @throws CommandFailed for a file that is there */
-export async function writeNew(file: string, text: string): Promise<void> {
+/**
+ * Writes a file.
+ * @param options.mode who may read it; default: as the process makes files
+ * @throws CommandFailed for a file that is there
+ */
+export async function writeNew(file: string, text: string, options: { mode?: number } = {}): Promise<void> {
   try {
-    await writeFile(file, text, { flag: 'wx' });
+    await writeFile(file, text, { flag: 'wx', ...options });
   } catch (error) {
     if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'EEXIST')
       throw existsAlready(file, error);

@@ -1,7 +1,8 @@
 // The secrets that a restored system needs, in a file of their own: `lead-scoring backup --with-secrets`.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { CommandFailed, exitCodes } from './errors.js';
+import { writeNew } from './new-file.js';
 import type { Settings } from './settings.js';
 
 /**
@@ -22,14 +23,7 @@ export async function saveSecrets(file: string, folder: string, settings: Settin
       'No secrets are found: set SEALING_SECRET and TOKEN_SECRET as the services have them, or run the command in the checkout of `npm start`.',
       exitCodes.usage,
     );
-  try {
-    await writeFile(file, content, { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    throw new CommandFailed(`${file} exists already: name another file, or delete it.`, exitCodes.usage, {
-      cause: error,
-    });
-  }
+  await writeNew(file, content, { mode: 0o600 });
 }
 
 function linesOf(secrets: Settings['secrets']): string | null {

@@ -90,7 +90,10 @@ export async function backUpLog(
 }
 
 async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    const { code } = error as { code?: string };
+    if (code !== 'EEXIST') throw error;
+  });
   if ((await readdir(folder)).length > 0)
     throw new EventLogError(
       'backup_refused',
