@@ -4,7 +4,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
-import { startKafkaSource, type KafkaSource } from '@lead-scoring/testing';
+import { createLedTopic, startKafkaSource, type KafkaSource } from '@lead-scoring/testing';
 import { Kafka, logLevel, type Admin } from 'kafkajs';
 import { cpuSecondsOf } from './contenders/process-costs.js';
 import {
@@ -218,10 +218,7 @@ async function withTopic<Result>(
   const topic = `${namespace}.bench`;
   let source: KafkaSource | undefined;
   try {
-    await admin.createTopics({
-      waitForLeaders: true,
-      topics: [{ topic, numPartitions: sourcePartitions, replicationFactor: 1 }],
-    });
+    await createLedTopic(admin, topic, sourcePartitions);
     source = await startKafkaSource(
       { endpoints, namespace },
       {

@@ -10,4 +10,5 @@ export {
   type TestSystemOptions,
 } from './test-system.js';
 export { startKafkaSource, type KafkaSource } from './kafka-sources.js';
+export { createLedTopic } from './led-topic.js';
 export { isFullSize } from './full-size.js';

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { freePort, startGuardian, startProcess, type ProcessHandle } from '@lead-scoring/platform';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { Kafka, logLevel, type Admin, type Producer } from 'kafkajs';
+import { createLedTopic } from './led-topic.js';
 import { checkout, type TestSystem } from './test-system.js';
 
 export interface KafkaSource {
@@ -115,10 +116,7 @@ export async function openProducersKafka({
     producer,
     createTopic: async (name, partitions) => {
       const topic = `${namespace}.${name}`;
-      await admin.createTopics({
-        waitForLeaders: true,
-        topics: [{ topic, numPartitions: partitions, replicationFactor: 1 }],
-      });
+      await createLedTopic(admin, topic, partitions);
       return topic;
     },
     stop: async () => {

@@ -12,7 +12,7 @@ import {
   type PlatformEndpoints,
   type ProcessHandle,
 } from '@lead-scoring/platform';
-import { eventually } from '@lead-scoring/platform/waiting';
+import { createLedTopic } from '@lead-scoring/testing';
 import { Kafka, logLevel, type Admin } from 'kafkajs';
 import { MongoClient } from 'mongodb';
 import type { RunningContender, Contender, ScoringContender, Totals } from './contender.js';
@@ -158,14 +158,5 @@ class Baseline {
 
 async function createTopic(admin: Admin, topic: string, partitions: number): Promise<void> {
   await admin.connect();
-  await admin.createTopics({
-    topics: [{ topic, numPartitions: partitions, replicationFactor: 1 }],
-    waitForLeaders: false,
-  });
-  // kafkajs waits for leaders too, but gives up when a broker does not know the new topic yet.
-  await eventually('every partition has a leader', async () => {
-    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-    const led = topics[0]?.partitions.filter(({ leader }) => leader >= 0).length;
-    return led === partitions;
-  });
+  await createLedTopic(admin, topic, partitions);
 }
