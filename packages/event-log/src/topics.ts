@@ -8,8 +8,8 @@ import type { EventLogConfig } from './config.js';
 import { lockTopic, restorationTopic } from './erasure/lock.js';
 import { checkGroupRetention } from './kafka/group-retention.js';
 import { protocolErrorType } from './kafka/kafka-errors.js';
+import { whenKnown } from './kafka/when-known.js';
 import { factorForNewTopics, neededInSync, readReplication, logReplication } from './replication.js';
-import { pause } from './timing.js';
 import { wireTopic } from './topic-names.js';
 
 /** Maximum size of a record batch in bytes: records up to 4 MiB, and room for the dead letters of larger ones. */
@@ -168,22 +168,4 @@ async function readTopics(admin: Admin, config: EventLogConfig) {
   });
   const counts = found.map(({ name, partitions }) => [name, partitions.length] as const);
   return { counts, replication, resources };
-}
-
-const notYetKnown = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
-
-/** Each broker learns of new topics at its own time: unknown topics are read again for up to 20 s. */
-async function whenKnown<Found>(read: () => Promise<Found>): Promise<Found> {
-  const giveUpAt = Date.now() + 20_000;
-  for (;;) {
-    try {
-      return await read();
-    } catch (error) {
-      const type = protocolErrorType(error);
-      const isTransient =
-        error instanceof EventLogUnavailable || (type !== undefined && notYetKnown.has(type));
-      if (!isTransient || Date.now() > giveUpAt) throw error;
-    }
-    await pause(100);
-  }
 }

@@ -15,6 +15,7 @@ import { internals, type EventLog } from '../event-log.js';
 import type { KafkaConnection } from '../kafka/kafka-connection.js';
 import { createPartitionReader } from '../kafka/partition-reader.js';
 import type { RawRecord } from '../kafka/record-batch.js';
+import { whenKnown } from '../kafka/when-known.js';
 import { createStatementReader } from '../stated-positions.js';
 import { pause } from '../timing.js';
 import {
@@ -117,7 +118,7 @@ async function assertWhole(log: EventLog, admin: Admin): Promise<void> {
       'topic_mismatch',
       `Kafka has no topics of the namespace "${namespace}". Is NAMESPACE right, and has the system ever run?`,
     );
-  const { topics } = await admin.fetchTopicMetadata({ topics: names });
+  const { topics } = await whenKnown(() => admin.fetchTopicMetadata({ topics: names }));
   for (const { name, partitions: found } of topics)
     if (found.length !== partitions)
       throw new EventLogError(

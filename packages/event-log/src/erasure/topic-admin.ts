@@ -1,7 +1,8 @@
 // Makes and deletes the topics of an erasure.
-import kafkajs, { type Admin } from 'kafkajs';
+import kafkajs, { type Admin, type PartitionMetadata } from 'kafkajs';
 import { EventLogUnavailable } from '../errors.js';
 import { protocolErrorType } from '../kafka/kafka-errors.js';
+import { whenKnown } from '../kafka/when-known.js';
 import { pause } from '../timing.js';
 
 /** Time for all brokers to learn that a topic is made or deleted. */
@@ -17,12 +18,13 @@ export async function topicExists(admin: Admin, topic: string): Promise<boolean>
 
 /** Makes an empty topic with the partitions, copies and settings of another one. */
 export async function makeLike(admin: Admin, topic: string, model: string): Promise<void> {
-  const { topics } = await admin.fetchTopicMetadata({ topics: [model] });
-  const partitions = topics[0]?.partitions ?? [];
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: model }],
-  });
+  const partitions = await partitionsOf(admin, model);
+  const { resources } = await whenKnown(() =>
+    admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: model }],
+    }),
+  );
   const own = (resources[0]?.configEntries ?? []).filter(({ configSource }) => configSource === ofTopic);
   await make(admin, topic, {
     numPartitions: partitions.length,
@@ -33,12 +35,18 @@ export async function makeLike(admin: Admin, topic: string, model: string): Prom
 
 /** Makes a topic whose existence says something. */
 export async function makeMark(admin: Admin, topic: string, model: string): Promise<void> {
-  const { topics } = await admin.fetchTopicMetadata({ topics: [model] });
+  const [partition] = await partitionsOf(admin, model);
   await make(admin, topic, {
     numPartitions: 1,
-    replicationFactor: topics[0]?.partitions[0]?.replicas.length ?? 1,
+    replicationFactor: partition?.replicas.length ?? 1,
     configEntries: [],
   });
+}
+
+/** An interrupted erasure may have made the topic a moment ago. */
+async function partitionsOf(admin: Admin, topic: string): Promise<readonly PartitionMetadata[]> {
+  const { topics } = await whenKnown(() => admin.fetchTopicMetadata({ topics: [topic] }));
+  return topics[0]?.partitions ?? [];
 }
 
 interface NewTopic {
