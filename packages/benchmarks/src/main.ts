@@ -94,7 +94,7 @@ const fullSizes = {
   },
   sources: { leads: 20_000, warmUpEvents: 40_000, events: 200_000, doorMs: 10_000 },
   signingIn: { warmUpMs: 3_000, turnMs: 2_000 },
-  scaling: { leads: 20_000, warmUpEvents: 40_000, events: 40_000, sharePercent: 8 },
+  scaling: { leads: 20_000, warmUpEvents: 40_000, events: 40_000, sharePercent: 20 },
 };
 
 const quickSizes: typeof fullSizes = {
