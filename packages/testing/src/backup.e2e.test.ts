@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '@lead-scoring/cli';
-import { routes, serviceNames, topics, type RouteName } from '@lead-scoring/contracts';
+import { routes, topics, type RouteName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { isFullSize } from './full-size.js';
 import { startNotifiedSystem, type FiredNotification, type NotifiedSystem } from './notified-system.js';
@@ -15,7 +15,7 @@ import { readTopic } from './public-topics.js';
 import { startWebhookReceiver, type WebhookReceiver } from './receivers/index.js';
 import { furnish, routeExamples, send, type Unit } from './route-examples.js';
 import { removeNamespace } from './servers.js';
-import { differences, storedDocuments, type StoredDocuments } from './stored-documents.js';
+import { differences, documentsOfServices, notOfTheLog, type StoredDocuments } from './stored-documents.js';
 
 const noDocuments: StoredDocuments = new Map();
 let system: NotifiedSystem;
@@ -58,7 +58,7 @@ async function operate(words: string[], environment: Record<string, string | und
   return { exitCode, written, noted };
 }
 
-/** Reads of what is no part of the log, as `last_used_at` of a credential is none: calls that were counted, and the figures of challengers, which are computed anew. */
+/** Routes whose answers are not from the log: counts of API calls, and figures of challengers, which are computed anew. */
 const notCompared: ReadonlySet<string> = new Set<RouteName>(['getUsage', 'listChallengers', 'getChallenger']);
 
 /** The answers of every route that reads, about the furnished unit. */
@@ -74,28 +74,10 @@ async function everyAnswer(): Promise<Record<string, unknown>> {
   return answers;
 }
 
-/** Collections that no backup has: about requests to the gateway, uploaded tables, figures of challengers; and checkpoints. */
-const notOfTheLog = [
-  'checkpoints',
-  'credential_last_uses',
-  'rate_limit_buckets',
-  'call_counts',
-  'quota_uses',
-  'idempotent_answers',
-  'lead_files',
-  'lead_file_rows',
-  'challenger_figures',
-];
+/** Collections that no backup has: also uploaded tables, and the figures of challengers. */
+const notInBackups = [...notOfTheLog, 'lead_files', 'lead_file_rows', 'challenger_figures'];
 
-async function everyDocument(): Promise<Map<string, StoredDocuments>> {
-  const found = new Map<string, StoredDocuments>();
-  for (const service of serviceNames)
-    found.set(
-      service,
-      await storedDocuments(system.endpoints, `${system.namespace}_${service}`, { except: notOfTheLog }),
-    );
-  return found;
-}
+const everyDocument = () => documentsOfServices(system, notInBackups);
 
 /**
  * Where an answer differs from what it was, as paths. Parts that differed between two reads before are about the moment of the read, and are

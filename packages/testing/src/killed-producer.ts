@@ -6,7 +6,7 @@ import { eventually } from '@lead-scoring/platform/waiting';
 import type { TestSystem } from './test-system.js';
 
 export interface ProducerRun {
-  /** A folder for the queue, and for what the process reports. */
+  /** A folder for the queue, and for the reports of the process. */
   folder: string;
   /** The events that the process sends: their numbers, from and below. */
   from: number;
@@ -39,7 +39,7 @@ export async function runProducer(
   { killedAfter, ...run }: ProducerRun,
 ): Promise<{ taken: number[]; code: number | null }> {
   const { NODE_OPTIONS: _, ...environment } = process.env;
-  // What is written to a file is there when the process is killed; of what is written to a pipe a part may wait in the process.
+  // A report in a file outlives the process; a report to a pipe may still wait in the process when it is killed.
   const report = await open(join(run.folder, `taken-from-${String(run.from)}`), 'w+');
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: import.meta.dirname,

@@ -13,7 +13,13 @@ import { readTopic, type TopicRecord } from './public-topics.js';
 import { startWebhookReceiver, type WebhookReceiver } from './receivers/index.js';
 import { rebuild } from './rebuild.js';
 import { forgetGroups } from './servers.js';
-import { differences, inForm, storedDocuments, type StoredDocuments } from './stored-documents.js';
+import {
+  differences,
+  documentsOfServices,
+  inForm,
+  notOfTheLog,
+  type StoredDocuments,
+} from './stored-documents.js';
 import { openSystemLog } from './system-log.js';
 
 let system: NotifiedSystem;
@@ -33,16 +39,6 @@ afterAll(async () => {
 
 /** Record types that a service writes at every start or opening of a partition; consumers of the topic ignore them. */
 const saidOnOpening = new Set(['BeginDelivery', 'BootstrapOrganisation', 'InputsRead']);
-
-/** Collections that differ after any restart: checkpoints, and the gateway's documents about requests. */
-const notOfTheLog = [
-  'checkpoints',
-  'credential_last_uses',
-  'rate_limit_buckets',
-  'call_counts',
-  'quota_uses',
-  'idempotent_answers',
-];
 
 async function everyTopic(): Promise<Record<string, TopicRecord[]>> {
   const found: Record<string, TopicRecord[]> = {};
@@ -80,15 +76,7 @@ async function untilReadAgain(records: Record<string, TopicRecord[]>): Promise<v
   }
 }
 
-async function everyDocument(): Promise<Map<string, StoredDocuments>> {
-  const found = new Map<string, StoredDocuments>();
-  for (const service of serviceNames)
-    found.set(
-      service,
-      await storedDocuments(system.endpoints, `${system.namespace}_${service}`, { except: notOfTheLog }),
-    );
-  return found;
-}
+const everyDocument = () => documentsOfServices(system, notOfTheLog);
 
 async function scores(): Promise<number[]> {
   return Promise.all(

@@ -1,5 +1,6 @@
 // Every document of every collection of a service's database, with all fields, in a form in which two states can be compared. Of the
 // editions, the live one.
+import { serviceNames } from '@lead-scoring/contracts';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { nameInEdition, type StoredEditions } from '@lead-scoring/read-model';
 import { BSON, MongoClient, type Collection, type Db, type Document } from 'mongodb';
@@ -31,6 +32,30 @@ export async function storedDocuments(
   } finally {
     await client.close();
   }
+}
+
+/** Collections that differ after any restart: checkpoints, and the gateway's documents about requests. */
+export const notOfTheLog: readonly string[] = [
+  'checkpoints',
+  'credential_last_uses',
+  'rate_limit_buckets',
+  'call_counts',
+  'quota_uses',
+  'idempotent_answers',
+];
+
+/**
+ * The documents of every service, by the service's name.
+ * @param except collections to leave out
+ */
+export async function documentsOfServices(
+  { endpoints, namespace }: { endpoints: PlatformEndpoints; namespace: string },
+  except: readonly string[],
+): Promise<Map<string, StoredDocuments>> {
+  const found = new Map<string, StoredDocuments>();
+  for (const service of serviceNames)
+    found.set(service, await storedDocuments(endpoints, `${namespace}_${service}`, { except }));
+  return found;
 }
 
 /** A collection of the live edition of the service that the database belongs to. */

@@ -43,7 +43,7 @@ const sideBySideMs = isFullSize ? 3_600_000 : 120_000;
 const readyWithinMs = 120_000;
 const readPaths = ['/leads?limit=20', '/events?limit=20', '/engagement-scoring/rules', '/triggers'];
 
-/** What an old process says that meets what a newer one has written: docs/runbooks/upgrade.md */
+/** The sentences by which an old process refuses records or read models of a newer one: docs/runbooks/upgrade.md */
 const tooOld =
   /the read models are of version \d+, and this process writes version \d+: start the newer release|is not declared for/;
 

@@ -5,22 +5,20 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { leadIdOf, records as declarations, type TopicName } from '@lead-scoring/contracts';
-import type { Admin, Producer, Transaction } from 'kafkajs';
+import { records as declarations, type TopicName } from '@lead-scoring/contracts';
+import type { Admin, Producer } from 'kafkajs';
 import { isFullSize } from '@lead-scoring/platform/full-size';
 import { readGroupPlaces } from '../erasure/group-offsets.js';
 import { restorationTopic } from '../erasure/lock.js';
 import { internals, type EventLog } from '../event-log.js';
 import { positionsHeader } from '../input-positions.js';
-import { readUntil, type RawRecord } from '../kafka/partition-reader.js';
-import { encodeRecord } from '../outgoing.js';
+import type { RawRecord } from '../kafka/partition-reader.js';
 import { outgoing, type OutgoingRecord } from '../records.js';
-import { ouId, removeNamespace, testLog } from '../testing/test-support.js';
-import { pause } from '../timing.js';
+import { removeNamespace, testLog } from '../testing/test-support.js';
+import { leadDeleted, storedRecords, writeTransaction } from '../testing/written-records.js';
 import { backUpLog } from './back-up.js';
 import { restoreLog } from './restore.js';
 
-const at = '2026-01-31T09:30:00.000Z';
 const group = `consumer-${randomUUID()}`;
 let log: EventLog;
 let other: EventLog;
@@ -48,16 +46,6 @@ afterAll(async () => {
   await rm(join(folder, '..'), { recursive: true, force: true });
 }, 60_000);
 
-function deleted(address: string, headers: Record<string, string> = {}): OutgoingRecord {
-  const lead_id = leadIdOf(ouId, 'email', address);
-  return outgoing(declarations.leadDeleted, {
-    key: lead_id,
-    partition: 0,
-    headers,
-    payload: { ou_id: ouId, lead_id, deletion_id: randomUUID(), deleted_by: randomUUID(), deleted_at: at },
-  });
-}
-
 function command(): OutgoingRecord {
   const declaration = declarations.rebuildReadModels.find(({ topic }) => topic === 'ingest.commands');
   if (!declaration) throw new Error('ingest has no RebuildReadModel');
@@ -65,62 +53,23 @@ function command(): OutgoingRecord {
   return outgoing(declaration, { key: rebuild_id, partition: 0, payload: { rebuild_id } });
 }
 
-/** A broker that has just started does not know the coordinators of transactions yet. */
-async function begun(): Promise<Transaction> {
-  for (const giveUpAt = Date.now() + 30_000; ;)
-    try {
-      return await producer.transaction();
-    } catch (error) {
-      if (Date.now() > giveUpAt) throw error;
-      await pause(200);
-    }
-}
-
-/** Writes records in a transaction of their own, which leaves a marker behind them. */
-async function write(records: readonly OutgoingRecord[], end: 'commit' | 'abort' = 'commit'): Promise<void> {
-  const transaction = await begun();
-  for (const record of records) {
-    const { topic, partition, message } = encodeRecord(log, record, Date.parse(at), {});
-    await transaction.send({
-      topic,
-      messages: [{ ...message, key: String(message.key), partition, timestamp: String(message.timestamp) }],
-    });
-  }
-  await transaction[end]();
-}
+const write = (records: readonly OutgoingRecord[], end?: 'commit' | 'abort') =>
+  writeTransaction({ log, producer }, records, end);
 
 /** The records that readers see of partition 0, without those that take up an offset. */
 async function stored(from: EventLog, name: TopicName): Promise<RawRecord[]> {
-  const { connect, wire } = from[internals];
-  const topic = wire(name);
-  const connection = connect();
-  try {
-    await connection.open([topic]);
-    const end = await connection.offset(topic, 0, 'latest');
-    const earliest = await connection.offset(topic, 0, 'earliest');
-    const found: RawRecord[] = [];
-    if (end === earliest) return found;
-    const fetches = readUntil(
-      connection,
-      { topic, partition: 0, from: earliest },
-      ({ nextOffset }) => nextOffset >= end,
-      { maxBytes: 1_000_000 },
-    );
-    for await (const { records } of fetches) found.push(...records);
-    return found.filter(({ headers }) => String(headers.type) !== 'RecordErased');
-  } finally {
-    connection.close();
-  }
+  const found = await storedRecords(from, name);
+  return found.filter(({ headers }) => String(headers.type) !== 'RecordErased');
 }
 
 test('every record comes back at its offset', async () => {
-  await write([deleted('a@example.com'), deleted('b@example.com')]);
-  await write([deleted('never@example.com')], 'abort');
+  await write([leadDeleted('a@example.com'), leadDeleted('b@example.com')]);
+  await write([leadDeleted('never@example.com')], 'abort');
   await write([command(), command()]);
   await write([command(), command(), command()]);
   await write([command()], 'abort');
   // Offsets 0, 1 and 3 of the commands are decided; 4, 5 and those of the next transaction are not.
-  await write([deleted('c@example.com', { [positionsHeader]: 'ingest.commands:4' })]);
+  await write([leadDeleted('c@example.com', { [positionsHeader]: 'ingest.commands:4' })]);
   await write([command()]);
   await admin.setOffsets({
     groupId: group,

@@ -8,7 +8,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { EventLogError } from '../errors.js';
 import { readBatches, sizeBatch, type RawRecord } from '../kafka/record-batch.js';
 
-/** What a file has, for the manifest. */
+/** The contents of a file, as the manifest states them. */
 export interface FileSummary {
   /** Bytes of the file. */
   bytes: number;

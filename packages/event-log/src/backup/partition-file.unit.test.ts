@@ -1,4 +1,4 @@
-// The files of a backup: what was written is read, with its offsets, and whatever else is in a folder is refused.
+// The files of a backup: records are read as they were written, with their offsets, and a folder with anything else is refused.
 import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -148,7 +148,7 @@ async function fillTopics({ log, folder, manifest, options, check }: Filling): P
   );
 }
 
-/** What takes up an offset without a record; undefined for topics that have no record for it. */
+/** The record that fills an offset without one; undefined for topics that declare no such record. */
 function fillerOf(log: EventLog, { topic, partition }: SavedPartition): Filler | undefined {
   const declaration = declarations.recordErased.find((one) => one.topic === topic);
   if (!declaration) return undefined;

@@ -25,7 +25,7 @@ export interface RestoredPartition {
   progress: (offsets: number) => void;
 }
 
-/** What takes up an offset that has no record. */
+/** The record that fills an offset without one. */
 export type Filler = (timestamp: number) => RecordToWrite;
 
 const appendTimeoutMs = 60_000;
@@ -117,7 +117,7 @@ async function* emptyRecords(before: bigint): AsyncGenerator<RecordToWrite[], vo
 
 /** Writes to a partition, and makes sure of the offset of everything written. */
 class OffsetWriter {
-  /** The offset of what is written next. */
+  /** The offset of the next record. */
   next = 0n;
 
   constructor(

@@ -2,23 +2,21 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { leadIdOf, namedEventIdOf, records as declarations } from '@lead-scoring/contracts';
-import type { Admin, Kafka, Producer, Transaction } from 'kafkajs';
+import type { Admin, Kafka, Producer } from 'kafkajs';
 import { internals, type EventLog } from '../event-log.js';
 import { positionsHeader } from '../input-positions.js';
 import type { Broker } from '../kafka/broker.js';
-import { readUntil, type RawRecord } from '../kafka/partition-reader.js';
-import { encodeRecord } from '../outgoing.js';
+import type { RawRecord } from '../kafka/partition-reader.js';
 import { ownerHeader } from '../owners.js';
 import { createProcessor } from '../processor.js';
 import { outgoing, type OutgoingRecord } from '../records.js';
 import { tail } from '../tail.js';
 import { logger, ouId, removeNamespace, rulesetState, testLog } from '../testing/test-support.js';
+import { leadDeleted, storedRecords, writeTransaction, writtenAt } from '../testing/written-records.js';
 import { takingAll } from '../inputs.js';
-import { pause } from '../timing.js';
 import { eraseLog } from './erase.js';
 import { erasureState } from './turn.js';
 
-const at = '2026-01-31T09:30:00.000Z';
 let log: EventLog;
 let admin: Admin;
 let producer: Producer;
@@ -53,77 +51,24 @@ function ingested(address: string, headers: Record<string, string> = {}): Outgoi
       batch_id: randomUUID(),
       source: 'ingest',
       fire_triggers: true,
-      received_at: at,
+      received_at: writtenAt,
       aliases: [{ alias_kind: 'email', alias: address }],
       events: [
         {
           id: namedEventIdOf(ouId, 'email', address, 'one'),
           event_id: 'one',
           event_type: 'Page View',
-          timestamp: at,
+          timestamp: writtenAt,
         },
-        { id: randomUUID(), event_type: 'Page View', timestamp: at },
+        { id: randomUUID(), event_type: 'Page View', timestamp: writtenAt },
       ],
     },
   });
 }
 
-function deleted(address: string): OutgoingRecord {
-  const lead_id = leadIdOf(ouId, 'email', address);
-  return outgoing(declarations.leadDeleted, {
-    key: lead_id,
-    partition: 0,
-    payload: { ou_id: ouId, lead_id, deletion_id: randomUUID(), deleted_by: randomUUID(), deleted_at: at },
-  });
-}
-
-/** A broker that has just started does not know the coordinators of transactions yet. */
-async function begun(): Promise<Transaction> {
-  for (const giveUpAt = Date.now() + 30_000; ;)
-    try {
-      return await producer.transaction();
-    } catch (error) {
-      if (Date.now() > giveUpAt) throw error;
-      await pause(200);
-    }
-}
-
-/** Writes records in a transaction of their own, which leaves a marker behind them. */
-async function write(records: readonly OutgoingRecord[], end: 'commit' | 'abort' = 'commit'): Promise<void> {
-  const transaction = await begun();
-  for (const record of records) {
-    const { topic, partition, message } = encodeRecord(log, record, Date.parse(at), {});
-    await transaction.send({
-      topic,
-      messages: [{ ...message, key: String(message.key), partition, timestamp: String(message.timestamp) }],
-    });
-  }
-  await transaction[end]();
-}
-
-/** The records of partition 0 of ingest's events, in order. */
-async function stored(): Promise<RawRecord[]> {
-  const { connect, wire } = log[internals];
-  const topic = wire('ingest.events');
-  const connection = connect();
-  try {
-    await connection.open([topic]);
-    const end = await connection.offset(topic, 0, 'latest');
-    const found: RawRecord[] = [];
-    const fetches = readUntil(
-      connection,
-      { topic, partition: 0, from: 0n },
-      ({ nextOffset }) => nextOffset >= end,
-      {
-        maxBytes: 1_000_000,
-      },
-    );
-    for await (const { records } of fetches) found.push(...records);
-    return found;
-  } finally {
-    connection.close();
-  }
-}
+const write = (records: readonly OutgoingRecord[], end?: 'commit' | 'abort') =>
+  writeTransaction({ log, producer }, records, end);
+const stored = () => storedRecords(log, 'ingest.events');
 
 const typeOf = ({ headers }: RawRecord) => String(headers.type);
 const isEmpty = (record: RawRecord) => typeOf(record) === 'RecordErased';
@@ -162,7 +107,7 @@ test('a deleted lead is gone, later events of it are known to be repeats, and ev
     ingested('gone@example.com', { [positionsHeader]: 'ingest.commands:4', [ownerHeader]: 'me' }),
   ]);
   await write([ingested('gone@example.com')], 'abort');
-  await write([deleted('gone@example.com')]);
+  await write([leadDeleted('gone@example.com')]);
   await write([ingested('gone@example.com')]);
   const before = await stored();
   await admin.setOffsets({
@@ -219,7 +164,7 @@ test('an erasure that is killed at any step is finished by the next one, and no 
     steps += 1;
     const address = `round-${String(steps)}@example.com`;
     await write([ingested(address), ingested('stay@example.com')]);
-    await write([deleted(address)]);
+    await write([leadDeleted(address)]);
     const before = await stored();
     const gone = before.filter((record) => String(record.key) === leadIdOf(ouId, 'email', address))[0];
     isFinished = await eraseLog(failing({ at: steps, isAfter: steps % 2 === 0 })).then(
