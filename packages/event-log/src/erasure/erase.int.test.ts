@@ -73,32 +73,31 @@ const stored = () => storedRecords(log, 'ingest.events');
 const typeOf = ({ headers }: RawRecord) => String(headers.type);
 const isEmpty = (record: RawRecord) => typeOf(record) === 'RecordErased';
 
-/** The same log, whose change number `at` of topics fails: before it is made, or after. */
-function failing(when: { at: number; isAfter: boolean }): EventLog {
+/** The same log, each of whose changes of topics is made by `around`. */
+function changing(around: <Answer>(change: () => Promise<Answer>) => Promise<Answer>): EventLog {
   const inside = log[internals];
-  let changes = 0;
-  const isNow = () => ++changes === when.at;
-  const interrupted = (real: Admin): Admin => {
-    const changing =
-      <Given extends unknown[], Answer>(change: (...given: Given) => Promise<Answer>) =>
-      async (...given: Given): Promise<Answer> => {
-        const fails = isNow();
-        if (fails && !when.isAfter) throw new Error('killed');
-        const answer = await change(...given);
-        if (fails) throw new Error('killed');
-        return answer;
-      };
-    return {
-      ...real,
-      createTopics: changing((options) => real.createTopics(options)),
-      deleteTopics: changing((options) => real.deleteTopics(options)),
-      deleteTopicRecords: changing((options) => real.deleteTopicRecords(options)),
-    };
-  };
+  const watched = (real: Admin): Admin => ({
+    ...real,
+    createTopics: (options) => around(() => real.createTopics(options)),
+    deleteTopics: (options) => around(() => real.deleteTopics(options)),
+    deleteTopicRecords: (options) => around(() => real.deleteTopicRecords(options)),
+  });
   const kafka = Object.assign(Object.create(inside.kafka) as Kafka, {
-    admin: () => interrupted(inside.kafka.admin()),
+    admin: () => watched(inside.kafka.admin()),
   });
   return { ...log, [internals]: { ...inside, kafka } };
+}
+
+/** The same log, whose change number `at` of topics fails: before it is made, or after. */
+function failing({ at, isAfter }: { at: number; isAfter: boolean }): EventLog {
+  let changes = 0;
+  return changing(async (change) => {
+    const fails = ++changes === at;
+    if (fails && !isAfter) throw new Error('killed');
+    const answer = await change();
+    if (fails) throw new Error('killed');
+    return answer;
+  });
 }
 
 test('a deleted lead is gone, later events of it are known to be repeats, and every other record is where it was', async () => {
@@ -229,21 +228,24 @@ async function joinAsKilledProcess(groupId: string): Promise<void> {
 }
 
 test('a second one at the same time is refused; a killed one is out of the way after a while', async () => {
-  const states: Promise<string>[] = [];
-  const others: Promise<unknown>[] = [];
   await write([ingested('stay@example.com')]);
   expect(await erasureState(log)).toBe('none');
-  await eraseLog(log, {
-    onProgress: () => {
-      if (others.length > 0) return;
-      states.push(erasureState(log));
-      others.push(eraseLog(log, { patienceMs: 0 }).catch((error: unknown) => error));
-    },
+  let changes = 0;
+  let meanwhile: unknown[] = [];
+  // The first change makes the lock; before the second, the erasure waits until the other one has its answer.
+  const slow = changing(async (change) => {
+    if (++changes === 2)
+      meanwhile = await Promise.all([
+        erasureState(log),
+        eraseLog(log, { patienceMs: 0 }).catch((error: unknown) => error),
+      ]);
+    return change();
   });
-  expect(await Promise.all(others)).toMatchObject([
+  await eraseLog(slow);
+  expect(meanwhile).toMatchObject([
+    'running',
     { code: 'log_in_use', message: expect.stringContaining('another') },
   ]);
-  expect(await Promise.all(states)).toEqual(['running']);
   await log.prepare();
 
   await expect(eraseLog(failing({ at: 1, isAfter: true }))).rejects.toThrow('killed');
