@@ -10,11 +10,11 @@ import {
   createStores,
   removeNamespace,
   startProcessor,
-  testLog,
+  startWriter,
   type Store,
+  testLog,
 } from './testing/test-support.js';
 import { tail } from './tail.js';
-import { createRecordWriter } from './writer.js';
 
 let log: EventLog;
 let requester: Requester;
@@ -28,7 +28,7 @@ beforeEach(async () => {
   log = testLog();
   await log.prepare();
   stores = createStores();
-  const writer = await createRecordWriter(log).start();
+  const writer = await startWriter(log);
   const asking = await createRequester(log, { writer: writer.value }).start();
   requester = asking.value;
   running.push(writer, asking);

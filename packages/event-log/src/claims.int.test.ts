@@ -23,11 +23,12 @@ import {
   rulesetsInStores,
   rulesetState,
   startProcessor,
+  startWriter,
+  type Store,
   storeOf,
   testLog,
-  type Store,
 } from './testing/test-support.js';
-import { createRecordWriter, type RecordWriter } from './writer.js';
+import type { RecordWriter } from './writer.js';
 
 let log: EventLog;
 let writer: { value: RecordWriter; stop(): Promise<void> };
@@ -36,7 +37,7 @@ const running: { stop(): Promise<void> }[] = [];
 beforeAll(async () => {
   log = testLog({ partitions: 4 });
   await log.prepare();
-  writer = await createRecordWriter(log).start();
+  writer = await startWriter(log);
 }, 60_000);
 afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())), 30_000);
 afterAll(async () => {

@@ -26,6 +26,7 @@ import {
   removeNamespace,
   rulesetCreated,
   startProcessor,
+  startWriter,
   testLog,
   testLogOfOwnSchemas,
 } from './testing/test-support.js';
@@ -40,7 +41,7 @@ beforeAll(async () => {
   // Several services prepare at once.
   const others = [1, 2].map(() => testLogOfOwnSchemas({ namespace: log.config.namespace }));
   await Promise.all([log, ...others].map((one) => one.prepare()));
-  ({ value: writer, stop: stopWriter } = await createRecordWriter(log).start());
+  ({ value: writer, stop: stopWriter } = await startWriter(log));
 }, 60_000);
 
 afterAll(async () => {

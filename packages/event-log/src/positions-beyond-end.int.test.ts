@@ -20,11 +20,12 @@ import {
   rulesetsInStores,
   rulesetState,
   startProcessor,
+  startWriter,
+  type Store,
   storeOf,
   testLog,
-  type Store,
 } from './testing/test-support.js';
-import { createRecordWriter, type RecordWriter } from './writer.js';
+import type { RecordWriter } from './writer.js';
 
 let log: EventLog;
 let writer: RecordWriter;
@@ -34,7 +35,7 @@ const running: { stop(): Promise<void> }[] = [];
 async function openLog(namespace?: string): Promise<void> {
   log = testLog({ partitions: 1, ...(namespace !== undefined && { namespace }) });
   await log.prepare();
-  ({ value: writer, stop: stopWriter } = await createRecordWriter(log).start());
+  ({ value: writer, stop: stopWriter } = await startWriter(log));
 }
 
 beforeEach(() => openLog(), 60_000);

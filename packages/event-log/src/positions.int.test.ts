@@ -19,13 +19,14 @@ import {
   leadDeleted,
   putRaw,
   removeNamespace,
-  rulesetState,
   rulesetsInStores,
+  rulesetState,
   startProcessor,
-  testLog,
+  startWriter,
   type Store,
+  testLog,
 } from './testing/test-support.js';
-import { createRecordWriter, type RecordWriter } from './writer.js';
+import type { RecordWriter } from './writer.js';
 
 let log: EventLog;
 let writer: RecordWriter;
@@ -36,7 +37,7 @@ const inputs: TopicName[] = ['scoring.commands', 'ingest.events'];
 beforeEach(async () => {
   log = testLog({ partitions: 1 });
   await log.prepare();
-  ({ value: writer, stop: stopWriter } = await createRecordWriter(log).start());
+  ({ value: writer, stop: stopWriter } = await startWriter(log));
 }, 60_000);
 
 afterEach(async () => {

@@ -28,6 +28,7 @@ import {
   countRulesets,
   createRuleset,
   createStores,
+  type Faults,
   forgetfulState,
   ingestEvents,
   leadDeleted,
@@ -38,16 +39,16 @@ import {
   rulesetsInStores,
   rulesetState,
   startProcessor,
+  startWriter,
+  type Store,
   storeOf,
   testLog,
-  type Faults,
-  type Store,
 } from './testing/test-support.js';
 import { pause } from './timing.js';
 import { inputsReadRecord } from './input-positions.js';
 import { ownerHeader } from './owners.js';
 import { createTransactionalProducer } from './kafka/transactional-producer.js';
-import { createRecordWriter, type RecordWriter } from './writer.js';
+import type { RecordWriter } from './writer.js';
 
 let log: EventLog;
 let writer: RecordWriter;
@@ -58,7 +59,7 @@ const running: { stop(): Promise<void> }[] = [];
 async function fresh(): Promise<void> {
   log = testLog();
   await log.prepare();
-  ({ value: writer, stop: stopWriter } = await createRecordWriter(log).start());
+  ({ value: writer, stop: stopWriter } = await startWriter(log));
 }
 
 async function clear(): Promise<void> {

@@ -9,18 +9,19 @@ import {
   createRuleset,
   removeNamespace,
   startProcessor,
-  testLog,
+  startWriter,
   type Store,
+  testLog,
 } from './testing/test-support.js';
 import { pause } from './timing.js';
-import { createRecordWriter, type RecordWriter } from './writer.js';
+import type { RecordWriter } from './writer.js';
 
 let log: EventLog;
 let writer: { value: RecordWriter; stop(): Promise<void> };
 beforeAll(async () => {
   log = testLog({ partitions: 1 });
   await log.prepare();
-  writer = await createRecordWriter(log).start();
+  writer = await startWriter(log);
 }, 60_000);
 afterAll(async () => {
   await writer.stop();

@@ -14,11 +14,11 @@ import {
   rulesetsInStores,
   rulesetState,
   startProcessor,
+  startWriter,
+  type Store,
   storeOf,
   testLog,
-  type Store,
 } from './testing/test-support.js';
-import { createRecordWriter } from './writer.js';
 
 const logs: EventLog[] = [];
 const running: { stop(): Promise<void> }[] = [];
@@ -93,7 +93,7 @@ const halted = (status: ProcessorStatus) =>
 async function historyWithJunk(stores: Map<number, Store>): Promise<number> {
   const status = await start(log, stores);
   await runs(status);
-  const { value: writer, stop } = await createRecordWriter(log).start();
+  const { value: writer, stop } = await startWriter(log);
   await writer.write([createRuleset({ partition: 0 }), createRuleset({ partition: 0 })]);
   await eventually('they are folded', () => rulesetsInStores(stores).size === 2);
   await stop();

@@ -40,6 +40,11 @@ export async function waitUntil<T>(attempt: () => Promise<T>, options: WaitOptio
 /** By how much a wait may be longer than it says: for tests on a slow or busy machine, where only what hangs is to fail. */
 const patience = Number(process.env['TEST_PATIENCE'] ?? 1);
 
+/** A limit of a test, in milliseconds, as long as this run's patience makes it. */
+export function patientMs(milliseconds: number): number {
+  return milliseconds * patience;
+}
+
 /**
  * Calls `look` until it returns something other than false, null or undefined, and resolves with that. While `look` throws,
  * it is called again.
@@ -59,7 +64,7 @@ export async function eventually<Found>(
       if (isNothing(found)) throw new Error('not yet');
       return found as Exclude<Found, Nothing>;
     },
-    { description: condition, timeoutMs: timeoutMs * patience, pollMs },
+    { description: condition, timeoutMs: patientMs(timeoutMs), pollMs },
   );
 }
 

@@ -22,7 +22,7 @@ import {
   type TailedRecord,
 } from '@lead-scoring/event-log';
 import { listSharedSchemas } from '@lead-scoring/event-log/shared-schemas';
-import { eventually } from '@lead-scoring/platform/waiting';
+import { eventually, patientMs } from '@lead-scoring/platform/waiting';
 import {
   createReadModelComponent,
   readEditions,
@@ -191,7 +191,7 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
       const log = await scope.start(
         createEventLogComponent(configuration, { service, logger, declarations }),
       );
-      const writer = await scope.start(createRecordWriter(log));
+      const writer = await scope.start(createRecordWriter(log, { timeoutMs: patientMs(5_000) }));
       const requester = await scope.start(createRequester(log, { writer }));
       return { readModel, log, writer, requester };
     },
@@ -240,13 +240,13 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
       const [first] = sent;
       if (!first) return;
       const positions = await writer.write(sent);
-      const folded = await createFoldWatch(readModel, reader, { timeoutMs: 30_000 }).until(
+      const folded = await createFoldWatch(readModel, reader, { timeoutMs: patientMs(30_000) }).until(
         first.declaration.topic,
         positions.map(({ partition, offset }) => ({ partition, offset: offset + 1n })),
       );
-      if (!folded) throw new Error(`${reader} has not folded the written records within 30 s`);
+      if (!folded) throw new Error(`${reader} has not folded the written records in time`);
     },
-    request: (command, timeoutMs = 20_000) => requester.request(command, { timeoutMs }),
+    request: (command, timeoutMs = 20_000) => requester.request(command, { timeoutMs: patientMs(timeoutMs) }),
     get: async (path, options) => read(await ask('GET', path, undefined, options)),
     open: (path, options) => ask('GET', path, undefined, options),
     post: async (path, body, options) => read(await ask('POST', path, JSON.stringify(body), options)),

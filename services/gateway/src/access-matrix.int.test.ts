@@ -35,8 +35,7 @@ type CallerName = keyof typeof callers;
 const headersOf = new Map<CallerName, Record<string, string>>();
 
 beforeAll(async () => {
-  // Commands to services that have no stand-in here get no reply.
-  rig = await startRig({ environment: { REPLY_TIMEOUT_MS: '2000' } });
+  rig = await startRig();
   const listed = await rig.call<{ data: { id: string }[] }>('GET', '/org-units');
   units.own = listed.body.data[0]?.id ?? '';
   units.second = await made<{ id: string }>('/org-units', { name: 'Second' }).then(({ id }) => id);

@@ -9,7 +9,7 @@ let rig: Rig;
 let ouId: string;
 
 beforeAll(async () => {
-  rig = await startRig({ environment: { REPLY_TIMEOUT_MS: '2000' } });
+  rig = await startRig();
   ouId = (await rig.call<{ data: { id: string }[] }>('GET', '/org-units')).body.data[0]?.id ?? '';
 }, 90_000);
 afterAll(() => rig.stop(), 60_000);

@@ -7,7 +7,7 @@ import { startRig, type Rig } from './testing/rig.js';
 let rig: Rig;
 
 beforeAll(async () => {
-  rig = await startRig({ gateways: 2, environment: { REPLY_TIMEOUT_MS: '2000' } });
+  rig = await startRig({ gateways: 2 });
 }, 90_000);
 
 afterAll(() => rig.stop(), 60_000);

@@ -1,7 +1,9 @@
 // For this package's tests: a log in its own namespace, and a service whose state is in memory.
 import { randomUUID } from 'node:crypto';
 import { records as declarations, topics, type TopicName } from '@lead-scoring/contracts';
+import { patientMs } from '@lead-scoring/platform/waiting';
 import { pino } from 'pino';
+import type { Component } from '../component.js';
 import type { EventLogConfig } from '../config.js';
 import { createEventLog, internals, type EventLog } from '../event-log.js';
 import { takingAll } from '../inputs.js';
@@ -21,6 +23,7 @@ import {
   type IncomingRecord,
   type OutgoingRecord,
 } from '../records.js';
+import { createRecordWriter, type RecordWriter } from '../writer.js';
 import { listSharedSchemas } from './shared-schemas.js';
 
 export const logger = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
@@ -44,6 +47,11 @@ export function testLogOfOwnSchemas(options: Partial<EventLogConfig> = {}): Even
     },
     { logger },
   );
+}
+
+/** A writer that waits for acknowledgements as long as this run's patience makes it. */
+export function startWriter(log: EventLog): ReturnType<Component<RecordWriter>['start']> {
+  return createRecordWriter(log, { timeoutMs: patientMs(5_000) }).start();
 }
 
 /** A log in its own namespace; not prepared yet. Its schemas are those that all tests share. */

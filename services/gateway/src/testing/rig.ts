@@ -1,4 +1,4 @@
-// Gateways in this process on real servers, in a namespace of their own; the owners of reads and of scoring's commands
+// Gateways in this process on real servers, in a namespace of their own; the owners of reads and of commands
 // are small stand-ins that speak the same protocols.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -94,6 +94,9 @@ export interface RigOptions {
   environmentOf?: (gateway: number) => Record<string, string>;
 }
 
+/** The services whose commands stand-ins answer. */
+const ownerNames = ['ingest', 'scoring', 'notification', 'site-analysis', 'share'] as const;
+
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const endpoints = endpointsFromEnvironment();
   const namespace = `test-gateway-${randomBytes(5).toString('hex')}`;
@@ -106,12 +109,13 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     res.setHeader('Content-Type', 'application/json');
     res.end('[]');
   };
-  const answers: Record<'ingest' | 'scoring' | 'notification' | 'site-analysis', CommandAnswer> = {
+  const answers: Record<(typeof ownerNames)[number], CommandAnswer> = {
     ingest: ({ type }) =>
       type === 'IngestEvents' ? null : { outcome: 'done', result: { status: 'running' } },
     scoring: () => ({ outcome: 'done', result: {} }),
     notification: () => ({ outcome: 'done', result: {} }),
     'site-analysis': () => ({ outcome: 'done', result: {} }),
+    share: () => ({ outcome: 'done', result: {} }),
   };
 
   const owner = createServer((req, res) => {
@@ -154,7 +158,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     logger.fatal({ err: error }, 'fatal');
   };
   const owners: { stop(): Promise<void> }[] = [];
-  for (const name of ['ingest', 'scoring', 'notification', 'site-analysis'] as const)
+  for (const name of ownerNames)
     owners.push(
       await createProcessor(log, {
         name,
