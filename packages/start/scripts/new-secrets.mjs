@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
-import { build, installDependencies, root } from './prepare.mjs';
+import { build, installDependencies } from './prepare.mjs';
+import { root } from './root.mjs';
 
 // Standard output is the .env file: progress goes elsewhere.
 installDependencies(process.stderr);

@@ -1,15 +1,15 @@
-// Makes a checkout ready to run, with only Node and npm on the machine: installs the dependencies, then builds. The commands of
+// Makes a checkout ready to run, with only Node and npm on the machine: installs the dependencies, builds, and bundles the services. The commands of
 // package.json run it before their program, which then runs with the Node that is among the dependencies.
 // Plain JavaScript without imports from node_modules, because there may be none yet.
 //
-//   node prepare.mjs                     installs and builds
+//   node prepare.mjs                     installs, builds and bundles
 //   node prepare.mjs --dependencies      only installs
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { root } from './root.mjs';
 
-export const root = join(import.meta.dirname, '../../..');
 const nodeOfServices = 26;
 
 function fail(message) {
@@ -85,7 +85,25 @@ export function build(folders = workspaceFolders(), output = process.stdout) {
   run(output, 'Building', join(root, 'node_modules/.bin/tsc'), ['-b', ...folders]);
 }
 
+/**
+ * Bundles the services unless nothing has changed since; the compiler has checked them before. Ends the process with a message when that
+ * fails.
+ *
+ * @param output the stream that progress is written to
+ */
+export async function bundleServices(output = process.stdout) {
+  const { bundlesAreCurrent, makeBundles } = await import('./bundles.mjs');
+  if (await bundlesAreCurrent()) return;
+  const started = Date.now();
+  output.write('Bundling the services …\n');
+  await makeBundles().catch((error) => fail(`The services cannot be bundled: ${error.message}`));
+  output.write(`Bundling the services: done in ${((Date.now() - started) / 1000).toFixed(0)} s\n`);
+}
+
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === import.meta.filename) {
   installDependencies();
-  if (!process.argv.includes('--dependencies')) build();
+  if (!process.argv.includes('--dependencies')) {
+    build();
+    await bundleServices();
+  }
 }

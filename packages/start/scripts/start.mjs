@@ -2,8 +2,8 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { root } from './root.mjs';
 
-const root = join(import.meta.dirname, '../../..');
 enableCompileCache(join(root, 'node_modules/.cache/compiled'));
 const { main } = await import(pathToFileURL(join(root, 'packages/start/dist/main.js')).href);
 await main(root, process.argv.slice(2));

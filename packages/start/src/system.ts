@@ -27,7 +27,7 @@ export interface SystemSecrets {
 }
 
 export interface SystemOptions {
-  /** The checkout; its services must be built. */
+  /** The checkout; its services must be bundled. */
   root: string;
   endpoints: PlatformEndpoints;
   namespace: string;
@@ -48,7 +48,7 @@ export interface SystemOptions {
   /** Called after each start of a service's process, the first included. */
   onChange?: (system: RunningSystem) => void;
   onProgress?: (message: string) => void;
-  /** The program of a process of a service. Default: the built service in the checkout. */
+  /** The program of a process of a service. Default: the service's bundle in the checkout. */
   programOf?: (name: ServiceName) => ServiceProgram;
 }
 
@@ -192,7 +192,7 @@ async function startService(
   const logFile = join(options.logDirectory, `${processName}.log`);
   const handle = await startProcess({
     name: processName,
-    ...(options.programOf?.(name) ?? builtProgram(options.root, name)),
+    ...(options.programOf?.(name) ?? bundledProgram(options.root, name)),
     cwd: options.root,
     logFile,
     restart: true,
@@ -214,13 +214,10 @@ async function startService(
   return { name, instance, processName, url, metricsUrl, logFile, process: handle };
 }
 
-function builtProgram(root: string, name: ServiceName): ServiceProgram {
-  const telemetry = join(root, 'packages/service/dist/telemetry.js');
-  const main = join(root, 'services', name, 'dist/main.js');
-  return {
-    command: process.execPath,
-    args: ['--enable-source-maps', ...collectorFlags(), '--import', telemetry, main],
-  };
+function bundledProgram(root: string, name: ServiceName): ServiceProgram {
+  const bundles = join(root, 'packages/start/dist/services');
+  const programs = ['--import', join(bundles, 'telemetry.js'), join(bundles, `${name}.js`)];
+  return { command: process.execPath, args: ['--enable-source-maps', ...collectorFlags(), ...programs] };
 }
 
 /**

@@ -25,7 +25,7 @@ export function foldersToBuild(file, workspaces) {
     case 'int':
       return [...new Set(['packages/platform', file.split('/').slice(0, 2).join('/')])];
     default:
-      // The tests start the built services, and some call the built command line.
+      // The tests start the services, whose bundles the compiler does not check, and some call the built command line.
       return ['packages/testing', 'packages/cli', ...workspaces.filter((one) => one.startsWith('services/'))];
   }
 }

@@ -7,7 +7,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, workspaceFolders } from '../../start/scripts/prepare.mjs';
+import { build, bundleServices, workspaceFolders } from '../../start/scripts/prepare.mjs';
 import { root, runJest, testEnvironment } from './jest-runs.mjs';
 import { foldersToBuild, jestArguments, kindOf, testsNamed } from './one-test.mjs';
 
@@ -55,6 +55,7 @@ async function runOne(wanted, options) {
   const file = theTest(wanted);
   const folders = foldersToBuild(file, workspaceFolders());
   if (folders.length > 0) build(folders);
+  if (kindOf(file) === 'e2e') await bundleServices();
   const args = jestArguments(file, options);
   const needsServers = kindOf(file) !== 'unit';
   if (!needsServers || serverVariables.every((name) => process.env[name])) {

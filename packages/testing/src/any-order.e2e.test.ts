@@ -80,7 +80,7 @@ function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
 let system: TestSystem;
 
 beforeAll(async () => {
-  system = await startTestSystem();
+  system = await startTestSystem({ instances: { notification: 0, share: 0, 'site-analysis': 0 } });
 }, 120_000);
 
 afterAll(() => system.stop(), 60_000);

@@ -29,7 +29,7 @@ const parts = Array.from({ length: visits }, (_, visit) =>
 );
 
 beforeAll(async () => {
-  system = await startTestSystem();
+  system = await startTestSystem({ instances: { notification: 0, share: 0, 'site-analysis': 0 } });
   const rule = await system.request('/engagement-scoring/rules', {
     body: { event_type: 'Past Visit', weight: points, label: 'Past visits' },
   });

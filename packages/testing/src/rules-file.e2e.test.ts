@@ -16,7 +16,7 @@ let directory: string;
 let ouId: string;
 
 beforeAll(async () => {
-  system = await startTestSystem();
+  system = await startTestSystem({ instances: { notification: 0, share: 0, 'site-analysis': 0 } });
   directory = await mkdtemp(join(tmpdir(), 'lead-scoring-rules-'));
 }, 120_000);
 

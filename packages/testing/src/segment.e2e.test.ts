@@ -21,7 +21,10 @@ let python: Python;
 let writeKey: string;
 
 beforeAll(async () => {
-  [system, python] = await Promise.all([startTestSystem(), pythonWithPackages()]);
+  [system, python] = await Promise.all([
+    startTestSystem({ instances: { notification: 0, share: 0, 'site-analysis': 0 } }),
+    pythonWithPackages(),
+  ]);
   const made = await system.request<{ client_id: string; client_secret: string }>('/secrets', {
     body: { name: 'Website', scopes: ['ingest'], ou_ids: [system.ouId] },
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { secretFrom, type ServiceName } from '@lead-scoring/contracts';
 import { listSharedSchemas } from '@lead-scoring/event-log/shared-schemas';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
-import { eventually } from '@lead-scoring/platform/waiting';
+import { eventually, patientMs } from '@lead-scoring/platform/waiting';
 import {
   startSystem,
   type RunningService,
@@ -51,7 +51,7 @@ export interface TestSystem {
 }
 
 export interface TestSystemOptions {
-  /** The checkout whose built services run. Default: this one. */
+  /** The checkout whose services run, from bundles. Default: this one. */
   root?: string;
   endpoints?: PlatformEndpoints;
   instances?: Partial<Record<ServiceName, number>>;
@@ -59,7 +59,7 @@ export interface TestSystemOptions {
   longestRestartDelayMs?: number;
   environment?: Record<string, string>;
   environmentOf?: (name: ServiceName) => Record<string, string>;
-  /** The program of a service. Default: the built one of the checkout. */
+  /** The program of a service. Default: its bundle in the checkout. */
   programOf?: SystemOptions['programOf'];
   /** Default: a new one. */
   namespace?: string;
@@ -82,7 +82,7 @@ export function requestsTo(url: string, token: string): TestSystem['request'] {
         ...headers,
       },
       ...(body !== undefined && { body: raw ? (body as string) : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(timeoutMs ?? 60_000),
+      signal: AbortSignal.timeout(timeoutMs ?? patientMs(60_000)),
     });
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
@@ -92,6 +92,14 @@ export function requestsTo(url: string, token: string): TestSystem['request'] {
       body: (isJson && text !== '' ? JSON.parse(text) : text) as never,
     };
   };
+}
+
+/** A system whose processes may take as long to become ready as this run's patience makes it. */
+async function startPatiently(options: SystemOptions): Promise<RunningSystem> {
+  const system = await startSystem(options);
+  const ready = system.ready.bind(system);
+  system.ready = (timeoutMs) => ready(patientMs(timeoutMs));
+  return system;
 }
 
 /** Starts a system; `stop` ends its processes and removes its topics, databases and logs. */
@@ -134,7 +142,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   };
   const findsSchemas = options.registersSchemas !== true && options.root === undefined;
   if (findsSchemas) await listSharedSchemas(endpoints.schemaRegistryUrl, namespace);
-  let system = await startSystem(settings);
+  let system = await startPatiently(settings);
   const { gatewayUrl } = system;
   const request = requestsTo(gatewayUrl, token);
   try {
@@ -155,7 +163,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       restart: async (meanwhile) => {
         await system.stop();
         await meanwhile();
-        system = await startSystem({ ...settings, gatewayPort: Number(new URL(gatewayUrl).port) });
+        system = await startPatiently({ ...settings, gatewayPort: Number(new URL(gatewayUrl).port) });
         running.system = system;
         await system.ready(60_000);
       },

@@ -1,8 +1,10 @@
 // The system itself as a contender: its services as processes, with 50 rules where it scores.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { createClient, type Client } from '@lead-scoring/client';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
-import { startTestSystem, type TestSystem } from '@lead-scoring/testing';
+import { startTestSystem, type TestSystem, type TestSystemOptions } from '@lead-scoring/testing';
 import { eventTypes, workloadRules, type RuleForm } from '../workload.js';
 import { totalsOfLeads } from './baselines.js';
 import {
@@ -18,6 +20,22 @@ import { cpuSecondsOf, memoryMiBOf } from './process-costs.js';
 /** A built checkout of an earlier commit, whose system runs as a contender of this one's. */
 export interface EarlierCheckout {
   root: string;
+}
+
+/** Options of the system that runs; a checkout of a commit that made no bundles starts its services from modules. */
+function optionsOf(checkout: EarlierCheckout | undefined): TestSystemOptions {
+  if (!checkout) return {};
+  const { root } = checkout;
+  if (existsSync(join(root, 'packages/start/dist/services'))) return { root };
+  const flags = ['--max-semi-space-size=64', '--external-memory-accounted-in-global-limit'];
+  const telemetry = join(root, 'packages/service/dist/telemetry.js');
+  return {
+    root,
+    programOf: (name) => ({
+      command: process.execPath,
+      args: [...flags, '--import', telemetry, join(root, 'services', name, 'dist/main.js')],
+    }),
+  };
 }
 
 function nameFrom(name: string, checkout: EarlierCheckout | undefined): string {
@@ -40,7 +58,7 @@ export function gatewayAlone(checkout?: EarlierCheckout): Contender {
   return {
     name: nameFrom('gateway, nothing consuming', checkout),
     start: async (endpoints) =>
-      running(await startTestSystem({ endpoints, instances: only('gateway'), ...checkout })),
+      running(await startTestSystem({ endpoints, instances: only('gateway'), ...optionsOf(checkout) })),
   };
 }
 
@@ -91,7 +109,7 @@ export function systemAccepting(checkout?: EarlierCheckout): Contender {
   return {
     name: nameFrom('whole system at work', checkout),
     start: async (endpoints) => {
-      const system = await startTestSystem({ endpoints, ...checkout });
+      const system = await startTestSystem({ endpoints, ...optionsOf(checkout) });
       await createRules(system);
       return running(system);
     },
@@ -114,7 +132,7 @@ export async function startWholeSystem(
 ): Promise<RunningScoringContender & { ouId: string }> {
   const instances = only('gateway', 'ingest', 'scoring');
   const environment = partitions === undefined ? {} : { PARTITIONS: String(partitions) };
-  const system = await startTestSystem({ endpoints, instances, environment, ...checkout });
+  const system = await startTestSystem({ endpoints, instances, environment, ...optionsOf(checkout) });
   await createRules(system);
   return scoringContender(system, endpoints);
 }

@@ -22,6 +22,7 @@ let root: string;
 let services: RunningService[];
 let follower: SourceFollower;
 let said: string[];
+let bundled: string[][];
 
 const write = (file: string, content: string) => {
   mkdirSync(dirname(join(root, file)), { recursive: true });
@@ -68,6 +69,7 @@ async function startService(name: ServiceName): Promise<RunningService> {
 beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), 'lead-scoring-dev-'));
   said = [];
+  bundled = [];
   symlinkSync(join(checkout, 'node_modules'), join(root, 'node_modules'));
   writeWorkspace('packages/words', "export const greeting: string = 'hello';");
   writeWorkspace(
@@ -81,6 +83,11 @@ beforeEach(async () => {
     root,
     system: { services, ready: () => Promise.resolve() },
     say: (message) => said.push(message),
+    // The services of the small checkout start from their modules.
+    bundle: (names) => {
+      bundled.push([...names]);
+      return Promise.resolve();
+    },
   });
   write('services/share/src/unused.ts', 'export {};');
   write('services/ingest/src/unused.ts', 'export {};');
@@ -88,6 +95,7 @@ beforeEach(async () => {
   services.push(await startService('share'), await startService('ingest'));
   await eventually('both run', () => logOf('share').includes('hello') && logOf('ingest').includes('one'));
   said.length = 0;
+  bundled.length = 0;
 }, 90_000);
 
 afterEach(async () => {
@@ -107,6 +115,7 @@ test('a change of a service restarts that service, a change of a package the ser
   write('packages/words/src/main.ts', "export const greeting: string = 'good morning';");
   await eventually('share says it', () => logOf('share').includes('good morning'));
   expect(pidOf('ingest')).toBe(ingest);
+  expect(bundled).toEqual([['ingest'], ['share']]);
 }, 60_000);
 
 test('a change that does not compile is reported and restarts nothing; once it is mended, all changes run', async () => {
@@ -116,6 +125,7 @@ test('a change that does not compile is reported and restarts nothing; once it i
     said.some((one) => /services\/ingest\/src\/main\.ts.*TS2352/s.test(one)),
   );
   expect({ share: pidOf('share'), ingest: pidOf('ingest') }).toEqual(before);
+  expect(bundled).toEqual([]);
 
   // An editor that replaces the file by a new one changes it as well.
   write('services/ingest/src/main.ts~', program("'three'"));

@@ -10,6 +10,8 @@ export interface SourceFollowerOptions {
   root: string;
   system: Pick<RunningSystem, 'services' | 'ready'>;
   say: (message: string) => void;
+  /** Makes the programs of services from the sources, which the compiler has checked. */
+  bundle: (services: readonly string[]) => Promise<unknown>;
 }
 
 export interface SourceFollower {
@@ -66,13 +68,13 @@ class Follower implements SourceFollower {
   }
 
   async #buildAndRestart(): Promise<void> {
-    const { root, say } = this.#options;
+    const { root, say, bundle } = this.#options;
     const files = [...this.#changed];
     if (files.length === 0) return;
     const startedAt = Date.now();
     const { folders, services } = affectedBy(this.#workspaces, files);
     say(`${files.join(', ')}: building ${folders.join(', ')} …`);
-    const errors = await compile(root, folders);
+    const errors = (await compile(root, folders)) ?? (await messageOfFailure(bundle(services)));
     if (errors !== undefined) {
       say(`${errors}\nNothing was restarted; the next change is built together with this one.`);
       return;
@@ -118,6 +120,13 @@ class Follower implements SourceFollower {
       },
     );
   }
+}
+
+function messageOfFailure(work: Promise<unknown>): Promise<string | undefined> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
 }
 
 /** Builds folders and those they reference. Resolves with the compiler's messages when it finds errors, else with undefined. */
