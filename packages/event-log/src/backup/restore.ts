@@ -64,7 +64,7 @@ export async function restoreLog(
     try {
       await fillTopics({ log, folder, manifest, options, check: () => turn.check() });
       const groupsLeft = await restoreGroups(log, manifest);
-      await removeTopic(admin, restorationTopic(log.config.namespace));
+      await removeTopic(admin, restorationTopic(log.config.namespace), true);
       return { manifest, groupsLeft };
     } finally {
       await turn.end();

@@ -138,7 +138,7 @@ class Erasure {
     for (const topic of unitTopics)
       events.push(interrupted.includes(topic) ? await this.#finish(topic) : await this.#rewrite(topic));
     const deleted = await this.#deleteOthers();
-    await removeTopic(this.admin, this.#lock());
+    await removeTopic(this.admin, this.#lock(), true);
     return { events, deleted, endedUnits: [...this.#endedUnits] };
   }
 
@@ -160,7 +160,7 @@ class Erasure {
         this.#patienceMs(),
       );
     } catch (error) {
-      if (mayGiveUp) await removeTopic(this.admin, this.#lock());
+      if (mayGiveUp) await removeTopic(this.admin, this.#lock(), true);
       throw error;
     }
   }

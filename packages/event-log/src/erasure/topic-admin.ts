@@ -55,22 +55,32 @@ interface NewTopic {
   configEntries: { name: string; value: string }[];
 }
 
-/** Repeated while a topic of the same name is being deleted. */
+/** Makes a topic, and waits until it is there. Repeated while a topic of the same name is being deleted. */
 async function make(admin: Admin, topic: string, made: NewTopic): Promise<void> {
   const giveUpAt = Date.now() + patienceMs;
-  for (;;) {
-    // kafkajs answers false where the topic exists.
-    const isMade = await admin.createTopics({ topics: [{ topic, ...made }], waitForLeaders: false });
-    if (isMade) return;
+  // kafkajs answers false where the topic exists.
+  while (!(await admin.createTopics({ topics: [{ topic, ...made }], waitForLeaders: false }))) {
     if (Date.now() > giveUpAt) throw new EventLogUnavailable(`the topic ${topic} cannot be made: it exists`);
+    await pause(lookEveryMs);
+  }
+  while (!(await topicExists(admin, topic))) {
+    if (Date.now() > giveUpAt)
+      throw new EventLogUnavailable(`the topic ${topic} is made, and a broker does not know it`);
     await pause(lookEveryMs);
   }
 }
 
-/** Deletes a topic, if it exists, and waits until it is gone. */
-export async function removeTopic(admin: Admin, topic: string): Promise<void> {
+/**
+ * Deletes a topic, if it exists, and waits until it is gone.
+ * @param isThere whether the topic is known to exist: a broker that is asked may not have heard of it yet, and the controller has
+ */
+export async function removeTopic(admin: Admin, topic: string, isThere = false): Promise<void> {
   const giveUpAt = Date.now() + patienceMs;
-  while (await topicExists(admin, topic)) {
+  for (
+    let exists = isThere || (await topicExists(admin, topic));
+    exists;
+    exists = await topicExists(admin, topic)
+  ) {
     await admin.deleteTopics({ topics: [topic] }).catch((error: unknown) => {
       if (protocolErrorType(error) !== 'UNKNOWN_TOPIC_OR_PARTITION') throw error;
     });
