@@ -79,6 +79,8 @@ export interface Rig {
   notificationReplies(answer: CommandAnswer): void;
   /** Sets site-analysis's replies. */
   siteAnalysisReplies(answer: CommandAnswer): void;
+  /** Sets share's replies. */
+  shareReplies(answer: CommandAnswer): void;
   ingested(): Promise<IncomingRecord<records.IngestEvents>[]>;
   /** All documents that the gateway has folded, by collection. */
   identityDocuments(): Promise<Record<string, unknown[]>>;
@@ -258,6 +260,9 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     },
     siteAnalysisReplies: (answer) => {
       answers['site-analysis'] = answer;
+    },
+    shareReplies: (answer) => {
+      answers.share = answer;
     },
     ingested: async () => {
       const found: IncomingRecord<records.IngestEvents>[] = [];
