@@ -694,7 +694,7 @@ test('accounts, their scores and what explains them equal those of the plain sco
   const tally = new Tally();
   fc.assert(law(tally), { numRuns: histories });
   // The histories are worth something: all of this happened often.
-  expect(tally.rarerThan(histories / 100)).toEqual([]);
+  expect(tally.rarerThan(histories / 250)).toEqual([]);
 });
 
 /** The deciders with other decisions on accounts. */
