@@ -1,12 +1,11 @@
 // Makes a few files of the code of services and of the packages that they use: a process loads them in half of the time that two
 // thousand modules take. A checkout starts its services from these bundles, and an image holds one. The bundler reads the TypeScript
 // sources and does not check their types.
-import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { root } from './root.mjs';
+import { installationMark, root } from './root.mjs';
 
 /**
  * Packages that stay packages: parts of kafkajs are required by their paths; three are compiled for the machine; resvg and the fonts
@@ -38,7 +37,7 @@ const otherContent = { 'pino/lib/caller.js': 'module.exports = () => [];' };
 const commonJsNames = `import { createRequire as bundledCreateRequire } from 'node:module';
 const require = bundledCreateRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
 
-/** Files of earlier bundles are kept for a day: a process that still runs may load a part of its code later. */
+/** Files of earlier bundles are kept for a day: a running process may load a chunk of its own bundle later. */
 const keptMs = 24 * 60 * 60 * 1_000;
 
 export function services() {
@@ -130,15 +129,17 @@ function packagePath(path) {
 }
 
 /** Has the program of each service, `scoring.js`, and `telemetry.js`. */
-export const bundleFolder = join(root, 'packages/start/dist/services');
-/** What the bundles were made of: { inputs, lock, begunAt }. */
+const bundleFolder = join(root, 'packages/start/dist/services');
+/**
+ * A JSON file about the bundles. `inputs` lists the files whose change makes the bundles outdated, as paths from the root; `begunAt` is the
+ * time, in milliseconds since 1970, at which the bundler began to read them.
+ */
 const recordFile = join(bundleFolder, 'made-of.json');
 
 /** Whether no file that the bundles are made of has changed since. */
 export async function bundlesAreCurrent() {
   try {
-    const { inputs, lock, begunAt } = JSON.parse(await readFile(recordFile, 'utf8'));
-    if (lock !== (await installedPackages())) return false;
+    const { inputs, begunAt } = JSON.parse(await readFile(recordFile, 'utf8'));
     const changes = await Promise.all(inputs.map(async (file) => (await stat(join(root, file))).mtimeMs));
     return changes.every((changedAt) => changedAt < begunAt);
   } catch (error) {
@@ -148,24 +149,17 @@ export async function bundlesAreCurrent() {
   }
 }
 
-/** A digest of the lock file: it stands for the files of packages. */
-async function installedPackages() {
-  return createHash('sha256')
-    .update(await readFile(join(root, 'package-lock.json')))
-    .digest('hex');
-}
-
 /** Makes the bundles of all services in the checkout. */
 export async function makeBundles() {
   const begunAt = Date.now();
-  const lock = await installedPackages();
-  const inputs = await writeBundles(services());
-  const own = inputs.filter((file) => !file.includes('node_modules/'));
-  const record = { inputs: [...own, 'packages/start/scripts/bundles.mjs'], lock, begunAt };
-  await writeFile(recordFile, `${JSON.stringify(record)}\n`);
+  const files = await writeBundles(services());
+  const own = files.filter((file) => !file.includes('node_modules/'));
+  // The time of the installation stands for that of each file of a package.
+  const inputs = [...own, 'packages/start/scripts/bundles.mjs', installationMark];
+  await writeFile(recordFile, `${JSON.stringify({ inputs, begunAt })}\n`);
 }
 
-/** Makes the bundles of some services anew; all of them are made at the next start. Returns what they are made of. */
+/** Makes the bundles of some services anew; all of them are made at the next start. Returns the files that they are made of, as paths from the root. */
 export async function writeBundles(names) {
   const begunAt = Date.now();
   const { files, inputs } = await bundleOf(names, bundleFolder);

@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from './root.mjs';
+import { installationMark, root } from './root.mjs';
 
 const nodeOfServices = 26;
 
@@ -45,7 +45,7 @@ export function installDependencies(output = process.stdout) {
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex');
-  const mark = join(root, 'node_modules/.installed-lock');
+  const mark = join(root, installationMark);
   if (!existsSync(mark) || readFileSync(mark, 'utf8') !== lock) {
     run(output, 'Installing dependencies', 'npm', [
       'ci',
