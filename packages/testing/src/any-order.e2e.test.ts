@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf } from '@lead-scoring/contracts';
 import { seededRandom, type Random } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, upToScoring, type TestSystem } from './test-system.js';
 
 const orders = isFullSize ? 25 : 3;
 const seed = 14;
@@ -80,7 +80,7 @@ function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
 let system: TestSystem;
 
 beforeAll(async () => {
-  system = await startTestSystem({ instances: { notification: 0, share: 0, 'site-analysis': 0 } });
+  system = await startTestSystem({ instances: upToScoring });
 }, 120_000);
 
 afterAll(() => system.stop(), 60_000);

@@ -9,7 +9,7 @@ import { groupMembers } from './group-members.js';
 import { createRules, inParallel } from './ledger.js';
 import { readTopic } from './public-topics.js';
 import { differences, storedDocuments, type StoredDocuments } from './stored-documents.js';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, upToScoring, type TestSystem } from './test-system.js';
 
 const workers = ['ingest', 'scoring'] as const;
 type Worker = (typeof workers)[number];
@@ -23,7 +23,7 @@ let system: TestSystem;
 let database: MongoClient;
 beforeAll(async () => {
   system = await startTestSystem({
-    instances: { ingest: 2, scoring: 2, notification: 0, share: 0, 'site-analysis': 0 },
+    instances: { ingest: 2, scoring: 2, ...upToScoring },
   });
   database = await MongoClient.connect(system.endpoints.mongodbUri);
   await createRules(system);

@@ -24,7 +24,7 @@ import {
 } from './ledger.js';
 import { rebuild, rebuilt } from './rebuild.js';
 import { countOf } from './stored-documents.js';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, upToScoring, type TestSystem } from './test-system.js';
 
 const { eventCount, terminationSeconds } = isFullSize
   ? { eventCount: 100_000, terminationSeconds: 20 }
@@ -49,8 +49,7 @@ const random = seededRandom(seed);
 
 beforeAll(async () => {
   // Only these two: the other services read their events, and cost more processor time.
-  const without = { notification: 0, share: 0, 'site-analysis': 0 };
-  system = await startTestSystem(isFullSize ? { longestRestartDelayMs: 250 } : { instances: without });
+  system = await startTestSystem(isFullSize ? { longestRestartDelayMs: 250 } : { instances: upToScoring });
   ledger = createLedger(system);
   await createRules(system);
 }, 120_000);

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { leadIdOf, type routeDeclarations } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, upToScoring, type TestSystem } from './test-system.js';
 
 let system: TestSystem;
 
@@ -29,7 +29,7 @@ const parts = Array.from({ length: visits }, (_, visit) =>
 );
 
 beforeAll(async () => {
-  system = await startTestSystem({ instances: { notification: 0, share: 0, 'site-analysis': 0 } });
+  system = await startTestSystem({ instances: upToScoring });
   const rule = await system.request('/engagement-scoring/rules', {
     body: { event_type: 'Past Visit', weight: points, label: 'Past visits' },
   });

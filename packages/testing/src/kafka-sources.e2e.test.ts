@@ -15,7 +15,7 @@ import {
   type ProducersKafka,
 } from './kafka-sources.js';
 import { openSystemLog } from './system-log.js';
-import { checkout, startTestSystem, type TestSystem } from './test-system.js';
+import { checkout, startTestSystem, upToScoring, type TestSystem } from './test-system.js';
 
 let system: TestSystem;
 let kafka: ProducersKafka;
@@ -27,7 +27,7 @@ let secondUnit: string;
 const points = 5;
 
 beforeAll(async () => {
-  system = await startTestSystem({ instances: { notification: 0, share: 0, 'site-analysis': 0 } });
+  system = await startTestSystem({ instances: upToScoring });
   kafka = await openProducersKafka(system);
   const { body: unit } = await system.request<{ id: string }>('/org-units', { body: { name: 'Second' } });
   secondUnit = unit.id;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { exitCodes } from '@lead-scoring/cli';
 import { runCommand } from './command-line.js';
-import { checkout, startTestSystem, type TestSystem } from './test-system.js';
+import { checkout, startTestSystem, upToScoring, type TestSystem } from './test-system.js';
 
 const example = join(checkout, 'packages/cli/examples/rules.yaml');
 
@@ -16,7 +16,7 @@ let directory: string;
 let ouId: string;
 
 beforeAll(async () => {
-  system = await startTestSystem({ instances: { notification: 0, share: 0, 'site-analysis': 0 } });
+  system = await startTestSystem({ instances: upToScoring });
   directory = await mkdtemp(join(tmpdir(), 'lead-scoring-rules-'));
 }, 120_000);
 

@@ -14,17 +14,14 @@ import { eventually } from '@lead-scoring/platform/waiting';
 import RudderAnalytics from '@rudderstack/rudder-sdk-node';
 import { Analytics } from '@segment/analytics-node';
 import { pythonWithPackages, type Python } from './python.js';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, upToScoring, type TestSystem } from './test-system.js';
 
 let system: TestSystem;
 let python: Python;
 let writeKey: string;
 
 beforeAll(async () => {
-  [system, python] = await Promise.all([
-    startTestSystem({ instances: { notification: 0, share: 0, 'site-analysis': 0 } }),
-    pythonWithPackages(),
-  ]);
+  [system, python] = await Promise.all([startTestSystem({ instances: upToScoring }), pythonWithPackages()]);
   const made = await system.request<{ client_id: string; client_secret: string }>('/secrets', {
     body: { name: 'Website', scopes: ['ingest'], ou_ids: [system.ouId] },
   });

@@ -15,7 +15,7 @@ import {
   type Ledger,
 } from './ledger.js';
 import { startOwnBrokers, startOwnDatabase, type OwnBrokers, type OwnDatabase } from './own-servers.js';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, upToScoring, type TestSystem } from './test-system.js';
 
 let kafka: OwnBrokers;
 let database: OwnDatabase;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   [kafka, database] = await Promise.all([startOwnBrokers(1), startOwnDatabase()]);
   system = await startTestSystem({
     endpoints: { ...kafka.endpoints, mongodbUri: database.endpoints.mongodbUri },
-    instances: { notification: 0, share: 0, 'site-analysis': 0 },
+    instances: upToScoring,
   });
   await createRules(system);
   ledger = createLedger(system);

@@ -67,6 +67,13 @@ export interface TestSystemOptions {
   registersSchemas?: boolean;
 }
 
+/** For `instances`: the gateway, ingest and scoring run, and no other service. */
+export const upToScoring: Partial<Record<ServiceName, number>> = {
+  notification: 0,
+  share: 0,
+  'site-analysis': 0,
+};
+
 /** The root of the checkout with this file. */
 export const checkout = join(import.meta.dirname, '../../..');
 

@@ -19,7 +19,7 @@ import {
 } from './ledger.js';
 import { isFullSize } from './full-size.js';
 import { groupMembers } from './group-members.js';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, upToScoring, type TestSystem } from './test-system.js';
 
 /** Processes of ingest and of scoring at the start; in the end two. */
 const workers = isFullSize ? 4 : 2;
@@ -33,7 +33,7 @@ let ledger: Ledger;
 
 beforeAll(async () => {
   system = await startTestSystem({
-    instances: { ingest: workers, scoring: workers, notification: 0, share: 0, 'site-analysis': 0 },
+    instances: { ingest: workers, scoring: workers, ...upToScoring },
   });
   ledger = createLedger(system);
   await createRules(system);
