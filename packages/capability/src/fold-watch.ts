@@ -11,5 +11,11 @@ export function createFoldWatch(
   options: { readonly timeoutMs: number },
 ): FoldWatch {
   const checkpoints = createCheckpoints(readModel);
-  return createPositionWatch(() => checkpoints.loadAll(name), options);
+  return createPositionWatch(() => checkpoints.loadAll(name), {
+    ...options,
+    own: {
+      positions: (partitions) => checkpoints.own(name, partitions),
+      moved: () => checkpoints.nextOwn(),
+    },
+  });
 }

@@ -1,5 +1,6 @@
 // Waits until a reader of the log, which is a processor or a projector, has come to a position.
 import type { TopicName } from '@lead-scoring/contracts';
+import { pause } from './timing.js';
 
 /** How far a reader has come in one partition number: the next offset of each topic. */
 export interface ReaderPositions {
@@ -24,11 +25,20 @@ export interface PositionWatch<Reached extends ReaderPositions> {
   ): Promise<ReadonlyMap<number, Reached> | null>;
 }
 
-export interface PositionWatchOptions {
+/** Readers in this process, which need not be looked for. */
+export interface OwnReaders<Reached extends ReaderPositions> {
+  /** How far they have come in these partitions; null where some of these have readers in other processes. */
+  positions(partitions: readonly number[]): ReadonlyMap<number, Reached> | null;
+  /** Resolves when one of them next comes further. */
+  moved(): Promise<void>;
+}
+
+export interface PositionWatchOptions<Reached extends ReaderPositions> {
   /** The time limit of each wait. */
   readonly timeoutMs: number;
   /** The pause before the second look, in milliseconds. Default 10. */
   readonly shortestPauseMs?: number;
+  readonly own?: OwnReaders<Reached>;
 }
 
 const longestPauseMs = 100;
@@ -41,7 +51,7 @@ const pauseAfterWaiting = 1 / 20;
  */
 export function createPositionWatch<Reached extends ReaderPositions>(
   look: () => Promise<ReadonlyMap<number, Reached>>,
-  { timeoutMs, shortestPauseMs = 10 }: PositionWatchOptions,
+  { timeoutMs, shortestPauseMs = 10, own }: PositionWatchOptions<Reached>,
 ): PositionWatch<Reached> {
   const looks = new SharedLooks(look);
   return {
@@ -51,13 +61,27 @@ export function createPositionWatch<Reached extends ReaderPositions>(
       const waitedMs = () => performance.now() - began;
       const pauseMs = () =>
         Math.min(longestPauseMs, Math.max(shortestPauseMs, waitedMs() * pauseAfterWaiting));
-      for (let all = await look(); ; all = await looks.next(pauseMs())) {
+      const partitions = wanted.map(({ partition }) => partition);
+      const known = () => own?.positions(partitions) ?? null;
+      const next = async () =>
+        (own && known() && (await movesSoon(own)) ? known() : null) ?? looks.next(pauseMs());
+      for (let all = known() ?? (await look()); ; all = await next()) {
         if (wanted.every(({ partition, offset }) => (all.get(partition)?.positions[topic] ?? 0n) >= offset))
           return new Map([...all].filter(([partition]) => wanted.some((one) => one.partition === partition)));
         if (waitedMs() >= timeoutMs || signal?.aborted) return null;
       }
     },
   };
+}
+
+/** Whether one of the readers comes further soon. If not, another process may have taken a partition over: only a look can tell. */
+async function movesSoon<Reached extends ReaderPositions>(own: OwnReaders<Reached>): Promise<boolean> {
+  const ended = new AbortController();
+  const moved = own.moved().then(() => true);
+  const isLate = pause(longestPauseMs, ended.signal).then(() => false);
+  return Promise.race([moved, isLate]).finally(() => {
+    ended.abort();
+  });
 }
 
 class SharedLooks<Seen> {

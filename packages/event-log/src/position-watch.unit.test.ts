@@ -60,4 +60,77 @@ describe('waiting for positions', () => {
     const watch = createPositionWatch(() => Promise.reject(new Error('away')), { timeoutMs: 10_000 });
     await expect(watch.until('ingest.commands', [{ partition: 0, offset: 1n }])).rejects.toThrow('away');
   });
+
+  describe('of readers in this process', () => {
+    /** A reader of partition 0, of which the process hears; a look would see a reader that is far ahead. */
+    function ownReader() {
+      let offset = 0n;
+      let isOwner = true;
+      let looks = 0;
+      let tell: () => void = () => undefined;
+      const watch = createPositionWatch(
+        () => {
+          looks += 1;
+          return Promise.resolve(new Map([[0, at(1_000n)]]));
+        },
+        {
+          timeoutMs: 10_000,
+          own: {
+            positions: (partitions) =>
+              isOwner && partitions.every((one) => one === 0) ? new Map([[0, at(offset)]]) : null,
+            moved: () =>
+              new Promise((resolve) => {
+                tell = resolve;
+              }),
+          },
+        },
+      );
+      return {
+        watch,
+        looks: () => looks,
+        comesTo: (reached: bigint) => {
+          offset = reached;
+          tell();
+        },
+        isLost: () => {
+          isOwner = false;
+          tell();
+        },
+      };
+    }
+
+    test('ends when they come to the position, without a look', async () => {
+      const { watch, looks, comesTo } = ownReader();
+      const reached = watch.until('ingest.commands', [{ partition: 0, offset: 2n }]);
+      comesTo(1n);
+      await Promise.resolve();
+      setImmediate(() => {
+        comesTo(2n);
+      });
+      expect(await reached).toEqual(new Map([[0, at(2n)]]));
+      expect(looks()).toBe(0);
+    });
+
+    test('looks for readers that another process has taken over, whether or not this process has noticed', async () => {
+      const noticed = ownReader();
+      const reached = noticed.watch.until('ingest.commands', [{ partition: 0, offset: 2n }]);
+      noticed.isLost();
+      expect(await reached).toEqual(new Map([[0, at(1_000n)]]));
+      const unnoticed = ownReader();
+      expect(await unnoticed.watch.until('ingest.commands', [{ partition: 0, offset: 2n }])).toEqual(
+        new Map([[0, at(1_000n)]]),
+      );
+      expect(unnoticed.looks()).toBe(1);
+    });
+
+    test('looks where other processes have some of the partitions', async () => {
+      const { watch, looks } = ownReader();
+      const wanted = [
+        { partition: 0, offset: 1n },
+        { partition: 3, offset: 1n },
+      ];
+      expect(await watch.until('ingest.commands', wanted, AbortSignal.abort())).toBeNull();
+      expect(looks()).toBe(1);
+    });
+  });
 });

@@ -18,7 +18,7 @@ import { inLockingOrder } from './values.js';
 
 export type CheckpointReadModel = Pick<
   ReadModel,
-  'collection' | 'checkpointName' | 'db' | 'engine' | 'lease' | 'checkpointVerifier'
+  'collection' | 'checkpointName' | 'db' | 'engine' | 'lease' | 'checkpointVerifier' | 'ownCheckpoints'
 >;
 
 /** An owner's view of its checkpoint. */
@@ -150,6 +150,12 @@ export class CheckpointOwner {
       throw error;
     }
     Object.assign(held, next, { isStoring: false });
+    this.#tell(id, held);
+  }
+
+  #tell(id: string, { stored: place }: CheckpointOwnership): void {
+    const { lease, ownCheckpoints } = this.readModel;
+    if (lease) ownCheckpoints.stored(id, { place, lease });
   }
 
   #documentOf(held: CheckpointOwnership): Omit<StoredCheckpoint, '_id' | 'name' | 'partition'> {

@@ -32,6 +32,10 @@ export interface Checkpoints {
   reset(reader: string, partition: number): Promise<void>;
   /** The checkpoints of all partitions, or of the given ones. */
   loadAll(reader: string, partitions?: readonly number[]): Promise<Map<number, Checkpoint>>;
+  /** The checkpoints of these partitions as this process has last stored them; null where it does not own all of them. */
+  own(reader: string, partitions: readonly number[]): Map<number, Checkpoint> | null;
+  /** Resolves when this process next stores a checkpoint, of whichever partition. */
+  nextOwn(): Promise<void>;
 }
 
 /** Creates the checkpoints of one partition state, which owns those that it has loaded. */
@@ -56,6 +60,17 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
           : collection.find({ name });
         return new Map((await found.toArray()).map((stored) => [stored.partition, toCheckpoint(stored)]));
       }),
+    own: (reader, partitions) => {
+      const name = nameOf(reader);
+      const found = new Map<number, Checkpoint>();
+      for (const partition of partitions) {
+        const place = readModel.ownCheckpoints.placeOf(checkpointId(name, partition));
+        if (!place) return null;
+        found.set(partition, toCheckpoint(place));
+      }
+      return found;
+    },
+    nextOwn: () => readModel.ownCheckpoints.next(),
   };
 }
 

@@ -7,6 +7,7 @@ import type { CollectionDeclaration } from './collection-declaration.js';
 import { withRemedy } from './access-errors.js';
 import { withClassifiedErrors } from './errors.js';
 import { LeasedConnection } from './leased-connection.js';
+import { OwnCheckpoints } from './own-checkpoints.js';
 import type { WriteLease } from './write-lease.js';
 
 export interface ReadModelConfiguration {
@@ -34,6 +35,8 @@ export interface ReadModel {
   readonly lease?: WriteLease;
   /** Verifies the checkpoints that partition states of this process own. */
   readonly checkpointVerifier: CheckpointVerifier;
+  /** The checkpoints that partition states of this process own. */
+  readonly ownCheckpoints: OwnCheckpoints;
   collection<Stored extends Document>(declaration: CollectionDeclaration<Stored>): Collection<Stored>;
   /** The name under which a reader's checkpoints are stored; absent where it is the reader's own. */
   checkpointName?(reader: string): string;
@@ -79,6 +82,7 @@ export async function connectReadModel(
       db,
       engine,
       checkpointVerifier,
+      ownCheckpoints: new OwnCheckpoints(),
       collection: collectionsOf(db),
       ping: () =>
         withClassifiedErrors(async () => {
