@@ -102,6 +102,8 @@ export interface OpenCapability {
   positionsAccepted?(positions: ReadonlyMap<TopicName, number>): Promise<void>;
   /** Writes what is folded as of this call and not written yet; the next batches are decided meanwhile. */
   write?(awaited: AbortSignal): Promise<void>;
+  /** The first folded event that the documents may lack after `write`, of a capability that writes rarely; null: they have all. */
+  unwrittenFrom?(): bigint | null;
   /** Called once, when all that the log has is folded and before anything is decided: takes up what an earlier owner left. */
   caughtUp?(): Promise<void>;
   /** Drops all state in memory, which may be ahead of the stored documents. */

@@ -149,7 +149,7 @@ class ServicePartition implements PartitionState {
     // As of this call: the next events are folded meanwhile.
     const stored = this.#withEventsEnd(checkpoint);
     await Promise.all([...this.#opened.values()].map((opened) => Promise.resolve(opened.write?.(awaited))));
-    await this.#checkpoints.store(this.service.name, this.partition, stored);
+    await this.#checkpoints.store(this.service.name, this.partition, this.#withUnwritten(stored));
   }
 
   async written(): Promise<void> {
@@ -162,6 +162,16 @@ class ServicePartition implements PartitionState {
     if (!this.service.storesEventsEnd) return checkpoint;
     const { offset, positions } = checkpoint;
     return { offset, positions: { ...positions, [this.#ownTopic]: this.#eventsEnd } };
+  }
+
+  /** The next owner folds again what a capability has not written; the documents of the others have it, and do not change by it. */
+  #withUnwritten({ offset, positions }: Checkpoint): Checkpoint {
+    let from = offset;
+    for (const opened of this.#listed) {
+      const unwritten = opened.unwrittenFrom?.() ?? null;
+      if (unwritten !== null && unwritten < from) from = unwritten;
+    }
+    return { offset: from, positions };
   }
 
   get #ownTopic(): TopicName {

@@ -77,6 +77,7 @@ export {
 } from './ordered-keys.js';
 export { deletePartition } from './partition-deletion.js';
 export { findWithinEach, oneWithinEach } from './range-look-up.js';
+export { RareWrites } from './rare-writes.js';
 export {
   afterCursor,
   containsText,

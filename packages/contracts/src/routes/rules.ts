@@ -121,7 +121,7 @@ export const ruleVersion = z
       .int()
       .min(0)
       .describe(
-        'Leads whose score the rule has changed since this version came, by it and by later versions; of an account rule the accounts. A deal rule changes the deal scores of the leads that named the deal; a change with more than 50 reasons names no rule, and counts none. Deleted leads and accounts stay counted.',
+        'Leads whose score the rule has changed since this version came, by it and by later versions; of an account rule the accounts. A deal rule changes the deal scores of the leads that named the deal; a change with more than 50 reasons names no rule, and counts none. Deleted leads and accounts stay counted. A decision counts within some ten seconds.',
       ),
     leads_moved_is_estimate: z
       .boolean()

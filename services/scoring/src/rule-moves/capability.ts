@@ -2,7 +2,13 @@
 import { projection, type OpenCapability } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
-import { BufferedStates, offsetToNumber, WriteBehind, type ReadModel } from '@lead-scoring/read-model';
+import {
+  BufferedStates,
+  offsetToNumber,
+  RareWrites,
+  WriteBehind,
+  type ReadModel,
+} from '@lead-scoring/read-model';
 import { ruleVersionKey } from '../keys.js';
 import {
   ruleMoves,
@@ -15,6 +21,8 @@ import { MovedByRules, withLeads, type FoldedMoves, type MovedLeads } from './mo
 
 /** Versions of rules that a partition keeps in memory, each with at most 4 KiB. */
 const maximumCached = 2_000;
+/** Milliseconds between two writes: while leads are new to rules, nearly every batch changes the documents of all rules, of 4 KiB each. */
+const writtenEveryMs = 5_000;
 
 export const movedLeads = projection({
   name: 'rule-moves',
@@ -31,6 +39,7 @@ export const movedLeads = projection({
 class OpenRuleMoves implements OpenCapability {
   readonly #moves: BufferedStates<FoldedMoves, RuleMovesDocument>;
   readonly #behind: WriteBehind;
+  readonly #writes: RareWrites;
 
   constructor(readModel: ReadModel, partition: number) {
     this.#moves = new BufferedStates(readModel, {
@@ -44,6 +53,7 @@ class OpenRuleMoves implements OpenCapability {
       maximumCached,
     });
     this.#behind = new WriteBehind([this.#moves]);
+    this.#writes = new RareWrites(this.#behind, writtenEveryMs);
   }
 
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
@@ -53,16 +63,27 @@ class OpenRuleMoves implements OpenCapability {
     for (const [name, leads] of moved) {
       const known = before.get(name) ?? null;
       const after = withLeads(known, leads);
-      if (after !== known) this.#moves.put(name, after);
+      if (after === known) continue;
+      this.#moves.put(name, after);
+      if (folded[0]) this.#writes.changed(folded[0].offset);
     }
   }
 
   write(awaited: AbortSignal): Promise<void> {
-    return this.#behind.write(awaited);
+    return this.#writes.write(awaited);
+  }
+
+  unwrittenFrom(): bigint | null {
+    return this.#writes.from;
   }
 
   forget(): void {
-    this.#behind.forget();
+    this.#writes.forget();
+  }
+
+  close(): Promise<void> {
+    this.#writes.close();
+    return this.#behind.close();
   }
 }
 
