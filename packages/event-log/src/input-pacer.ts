@@ -26,8 +26,8 @@ export interface PacerOptions {
   patienceMs(topic: TopicName): number;
 }
 
-/** A command input starts a batch at most every 5 × recent batch time, capped at 150 ms. */
-const cycleFactor = 5;
+/** A command input starts a batch at most every 2.5 × recent batch time, capped at 150 ms. */
+const cycleFactor = 2.5;
 const longestCycleMs = 150;
 /** The inputs count as idle after twice the longest cycle without a batch. */
 export const idleMs = 2 * longestCycleMs;

@@ -27,11 +27,11 @@ function busy(): InputPacer {
 }
 
 describe('a command input', () => {
-  test('starts a batch at once after a silence, and then at most every 5 × recent batch time', () => {
+  test('starts a batch at once after a silence, and then at most every 2.5 × recent batch time', () => {
     const made = pacer();
     made.arrived('ingest.commands', 10_000);
     expect(made.dueAt([commands({ arrivedAt: 10_000 })], 10_000)).toBe(10_000);
-    expect(busy().dueAt([commands({ arrivedAt: 1_001 })], 1_001)).toBe(980 + 100);
+    expect(busy().dueAt([commands({ arrivedAt: 1_001 })], 1_001)).toBe(980 + 50);
   });
 
   test('does not linger when a caller waits or the input has more to read', () => {
@@ -41,10 +41,10 @@ describe('a command input', () => {
 
   test('counts a silence once, not once for each of its partitions', () => {
     const made = busy();
-    for (let partition = 0; partition < 6; partition++) made.arrived('ingest.commands', 1_100);
-    made.handled(read, 1_100, 1_120);
-    // The 20 ms of silence since 1,080 count as linger.
-    expect(made.dueAt([commands({ arrivedAt: 1_121 })], 1_121)).toBe(1_180);
+    for (let partition = 0; partition < 6; partition++) made.arrived('ingest.commands', 1_050);
+    made.handled(read, 1_050, 1_070);
+    // The 20 ms of silence since 1,030 count as linger.
+    expect(made.dueAt([commands({ arrivedAt: 1_071 })], 1_071)).toBe(1_080);
   });
 });
 
