@@ -149,6 +149,11 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
     return stored;
   }
 
+  /** A copy stores all each time. */
+  hasUnwritten(): boolean {
+    return this.live.hasUnwritten?.() ?? false;
+  }
+
   async #storeLive(checkpoint: Checkpoint, awaited: AbortSignal): Promise<void> {
     const { topics } = this.options;
     // While a copy catches up after an opening, the live state holds more than is folded again.

@@ -14,6 +14,8 @@ export interface FoldingState {
   checkpoint(): Promise<Checkpoint>;
   fold(records: FoldedRecord[]): Promise<void>;
   store(checkpoint: Checkpoint, awaited: AbortSignal): Promise<void>;
+  /** As of a `PartitionState`. */
+  hasUnwritten?(): boolean;
   /** Resolves when all that is folded as of this call is written; absent where folding writes. */
   written?(): Promise<void>;
   reset(touch: Touch): Promise<void>;

@@ -166,12 +166,21 @@ class ServicePartition implements PartitionState {
 
   /** The next owner folds again what a capability has not written; the documents of the others have it, and do not change by it. */
   #withUnwritten({ offset, positions }: Checkpoint): Checkpoint {
-    let from = offset;
+    const from = this.#unwrittenFrom();
+    return { offset: from !== null && from < offset ? from : offset, positions };
+  }
+
+  hasUnwritten(): boolean {
+    return this.#unwrittenFrom() !== null;
+  }
+
+  #unwrittenFrom(): bigint | null {
+    let least: bigint | null = null;
     for (const opened of this.#listed) {
-      const unwritten = opened.unwrittenFrom?.() ?? null;
-      if (unwritten !== null && unwritten < from) from = unwritten;
+      const from = opened.unwrittenFrom?.() ?? null;
+      if (from !== null && (least === null || from < least)) least = from;
     }
-    return { offset: from, positions };
+    return least;
   }
 
   get #ownTopic(): TopicName {

@@ -65,6 +65,11 @@ export interface PartitionState {
    */
   store(checkpoint: Checkpoint, awaited: AbortSignal): Promise<void>;
   /**
+   * Whether `store` has left something unwritten that changes too often to be written each time. It is called again, with
+   * `awaited` aborted already, when the inputs are idle and at an orderly end.
+   */
+  hasUnwritten?(): boolean;
+  /**
    * Called once after opening, when all events of the log are folded and before anything is decided: the place to
    * resume work that an earlier owner left.
    */

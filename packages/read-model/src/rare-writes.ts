@@ -3,13 +3,12 @@
 import type { WriteBehind } from './write-behind.js';
 
 export class RareWrites {
-  /** The first event whose changes no write has taken. */
-  #unwritten: bigint | null = null;
+  /** The first event whose changes no write has taken, and when it was folded, in monotonic milliseconds. */
+  #unwritten: { readonly from: bigint; readonly since: number } | null = null;
   /** The same of each write that has not ended, or has failed; in their order. */
   readonly #beingWritten = new Set<{ readonly from: bigint }>();
-  #timer: NodeJS.Timeout | undefined;
 
-  /** @param everyMs milliseconds from the first change to the write of it and of those that have come meanwhile */
+  /** @param everyMs how long changes may wait while batches follow each other, in milliseconds */
   constructor(
     private readonly behind: WriteBehind,
     private readonly everyMs: number,
@@ -18,51 +17,31 @@ export class RareWrites {
   /** The first event that the documents lack; null: they have all. */
   get from(): bigint | null {
     const [first] = this.#beingWritten;
-    return first?.from ?? this.#unwritten;
+    return first?.from ?? this.#unwritten?.from ?? null;
   }
 
   /** To be called when changes were put in. @param from the first event that they come from */
   changed(from: bigint): void {
-    this.#unwritten ??= from;
+    this.#unwritten ??= { from, since: performance.now() };
   }
 
   /**
-   * Sees to it that the changes are written within the interval.
-   * @param awaited aborted already: somebody waits, and they are written before this resolves
-   * @throws the error of an earlier write
+   * Writes the changes when the first of them has waited for long enough.
+   * @param awaited aborted already: they are written in any case
+   * @throws as `WriteBehind.write`
    */
   async write(awaited: AbortSignal): Promise<void> {
-    if (awaited.aborted) await this.#writeNow();
-    else if (this.#unwritten !== null)
-      this.#timer ??= setTimeout(() => {
-        // Later writes, and folds, throw what has failed here.
-        this.#writeNow().catch(() => undefined);
-      }, this.everyMs).unref();
-  }
-
-  async #writeNow(): Promise<void> {
-    this.#stopTimer();
-    const taken = this.#unwritten === null ? null : { from: this.#unwritten };
+    const taken = this.#unwritten;
+    if (!taken || (!awaited.aborted && performance.now() - taken.since < this.everyMs)) return;
     this.#unwritten = null;
-    if (taken) this.#beingWritten.add(taken);
-    await this.behind.write();
-    if (taken) this.#beingWritten.delete(taken);
+    this.#beingWritten.add(taken);
+    await this.behind.write(awaited);
+    this.#beingWritten.delete(taken);
   }
 
   forget(): void {
-    this.close();
     this.#unwritten = null;
     this.#beingWritten.clear();
     this.behind.forget();
-  }
-
-  /** What is not written yet is folded again by the next owner. */
-  close(): void {
-    this.#stopTimer();
-  }
-
-  #stopTimer(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
   }
 }

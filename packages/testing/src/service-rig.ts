@@ -24,6 +24,7 @@ import {
 import { listSharedSchemas } from '@lead-scoring/event-log/shared-schemas';
 import { eventually, patientMs } from '@lead-scoring/platform/waiting';
 import {
+  createCheckpoints,
   createReadModelComponent,
   readEditions,
   type DeclaredCollection,
@@ -105,6 +106,8 @@ export interface ServiceRig {
   recordsOn: (topic: TopicName) => Promise<TailedRecord[]>;
   /** Rebuilds the service; waits until reads answer from the filled edition. */
   rebuild: () => Promise<void>;
+  /** Resolves when the documents have all that the service has recorded, what it writes rarely included. */
+  written: () => Promise<void>;
   /** Every document of the service's collections, or of the given ones, as JSON values. */
   documents: (of?: readonly DeclaredCollection[]) => Promise<Record<string, unknown[]>>;
   /** Stops everything, and removes the namespace from the servers. */
@@ -200,6 +203,11 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
   const { readModel, log, writer, requester } = opened.value;
   const running = new Set<() => Promise<void>>();
   let server: Started<ListeningServer> | undefined;
+  const recordsOn = async (topic: TopicName) => {
+    const found: TailedRecord[] = [];
+    for await (const record of tail(log, topic, { from: 'beginning', follow: false })) found.push(record);
+    return found;
+  };
   const ask = (method: 'GET' | 'POST', path: string, body: string | undefined, options: GetOptions = {}) => {
     if (!server) throw new Error('no query port is open: call `serve` first');
     const url = new URL(path, `http://127.0.0.1:${String(server.value.port)}`);
@@ -250,11 +258,7 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
     get: async (path, options) => read(await ask('GET', path, undefined, options)),
     open: (path, options) => ask('GET', path, undefined, options),
     post: async (path, body, options) => read(await ask('POST', path, JSON.stringify(body), options)),
-    recordsOn: async (topic) => {
-      const found: TailedRecord[] = [];
-      for await (const record of tail(log, topic, { from: 'beginning', follow: false })) found.push(record);
-      return found;
-    },
+    recordsOn,
     rebuild: async () => {
       const { rebuildId } = await requestRebuild(log, service);
       await eventually('the rebuild is done', async () => {
@@ -262,6 +266,14 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
         return done.includes(rebuildId);
       });
       await readModel.editions.look();
+    },
+    written: async () => {
+      // The checkpoint is behind what is not written.
+      const recorded = await recordsOn(`${service}.events`);
+      await eventually('the documents have all that is recorded', async () => {
+        const stored = await createCheckpoints(readModel).loadAll(service);
+        return recorded.every(({ partition, offset }) => offset < (stored.get(partition)?.offset ?? 0n));
+      });
     },
     documents: async (of = collections) => {
       const documents: Record<string, unknown[]> = {};

@@ -86,6 +86,7 @@ class Opening {
       metrics,
       everyMs: options.storeEveryMs ?? 0,
       write: (checkpoint, awaited) => state.current.store(checkpoint, awaited),
+      hasUnwritten: () => state.current.hasUnwritten?.() ?? false,
       checkpoint: () => this.#book.checkpoint(),
     });
   }

@@ -10,6 +10,8 @@ export interface StorageOptions {
   /** Minimum interval between the beginnings of two stores while batches follow each other, in milliseconds. */
   everyMs: number;
   write: (checkpoint: Checkpoint, awaited: AbortSignal) => Promise<void>;
+  /** Whether a write has left something that it writes when it is awaited. */
+  hasUnwritten: () => boolean;
   /** The checkpoint of the folded state. */
   checkpoint: () => Checkpoint;
 }
@@ -60,8 +62,12 @@ export class StateStorage {
   }
 
   startStore(): void {
+    this.#start(new AbortController());
+  }
+
+  #start(awaited: AbortController): void {
     this.#isStoring = true;
-    this.#awaited = new AbortController();
+    this.#awaited = awaited;
     this.#storing = this.#store(this.#awaited.signal).finally(() => {
       this.#isStoring = false;
     });
@@ -81,9 +87,15 @@ export class StateStorage {
       if (this.#isStoring) return;
     }
     await this.untilStored();
-    if (this.#isStored) return;
+    const hasUnwritten = this.options.hasUnwritten();
+    if (this.#isStored && !hasUnwritten) return;
     if (isLast) await this.#store(alreadyAwaited);
-    else this.startStore();
+    else {
+      const awaited = new AbortController();
+      // Only what is written rarely is left.
+      if (this.#isStored) awaited.abort();
+      this.#start(awaited);
+    }
   }
 
   async #store(awaited: AbortSignal): Promise<void> {

@@ -102,6 +102,7 @@ describe('a profile score', () => {
   });
 
   test('counts to the leads that a rule has moved: those to whom it gave points, and those from whom it took them', async () => {
+    await rig.written();
     expect((await rig.get(`/rules/${idOf('vp')}/history`)).body).toMatchObject({
       data: [
         { version: 3, leads_moved: 0 },

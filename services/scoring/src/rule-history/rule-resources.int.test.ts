@@ -1,6 +1,7 @@
 // One rule and one ruleset on real servers: read, changed, deleted, and explained after the deletion.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { routes } from '@lead-scoring/contracts';
+import { routes, type records } from '@lead-scoring/contracts';
+import { createCheckpoints } from '@lead-scoring/read-model';
 import { configurationChanges } from '../configuration-changes/documents.js';
 import {
   createRule,
@@ -11,10 +12,13 @@ import {
   idOf,
   ingested,
   otherOuId,
+  ouId,
   setRulesActive,
   updateRule,
 } from '../testing/builders.js';
-import { ruleMoves } from '../rule-moves/documents.js';
+import { ruleVersionKeysFrom } from '../keys.js';
+import { ruleMoves, toFoldedMoves } from '../rule-moves/documents.js';
+import { markOf } from '../rule-moves/sketch-model.js';
 import { startRig, type Rig } from '../testing/rig.js';
 import { ruleChanges } from './documents.js';
 
@@ -75,6 +79,7 @@ test('a change counts for events after it; a deleted rule gives nothing more, an
 });
 
 test('the history says what each version changed, newest first, also of a deleted rule', async () => {
+  await rig.written();
   const { status, body } = await rig.get(`${view}/history?limit=2`);
   expect(status).toBe(200);
   expect(routes.listRuleVersions.responses[200].schema.parse(body)).toMatchObject({
@@ -126,10 +131,12 @@ test('a deleted ruleset is 404, and leads with points in it go on naming it', as
 
 describe('the leads that a rule has moved since a version', () => {
   const history = `/rules/${idOf('counted')}/history`;
-  const movedSince = async () =>
-    routes.listRuleVersions.responses[200].schema
+  const movedSince = async () => {
+    await rig.written();
+    return routes.listRuleVersions.responses[200].schema
       .parse((await rig.get(history)).body)
       .data.map(({ leads_moved, leads_moved_is_estimate }) => [leads_moved, leads_moved_is_estimate]);
+  };
   const visitsOf = (from: number, to: number, again = '') =>
     Array.from({ length: to - from }, (_, at) => {
       const lead = `mover ${String(from + at)}`;
@@ -148,6 +155,33 @@ describe('the leads that a rule has moved since a version', () => {
       [20, false],
       [40, false],
     ]);
+  });
+
+  test('are written later than the scores: the checkpoint is not ahead of the documents, which have all once nothing happens', async () => {
+    const counted = { _id: ruleVersionKeysFrom(ouId, idOf('counted'), 1) };
+    let behind = 0;
+    for (let from = 40; from < 100; from += 10) {
+      await rig.score(visitsOf(from, from + 10));
+      // In this order: what is written meanwhile is more than the checkpoint says.
+      const stored = await createCheckpoints(rig.readModel).loadAll('scoring');
+      const found = await rig.readModel.collection(ruleMoves).find(counted).toArray();
+      const marks = new Set(
+        found.flatMap((document) => {
+          const { moves } = toFoldedMoves(document);
+          return 'marks' in moves ? [...moves.marks] : [];
+        }),
+      );
+      for (const { partition, offset, type, payload } of await rig.recordsOn('scoring.events')) {
+        if (type !== 'LeadScored') continue;
+        const { lead_id, scored_events } = payload as records.LeadScored;
+        if (!scored_events.some(({ event_type }) => event_type === 'Counted')) continue;
+        if (marks.has(markOf(lead_id))) continue;
+        expect(offset).toBeGreaterThanOrEqual(stored.get(partition)?.offset ?? 0n);
+        behind += 1;
+      }
+    }
+    expect(behind).toBeGreaterThan(0);
+    expect((await movedSince())[1]).toEqual([100, false]);
   });
 
   test('are estimated when they are many, and a rebuild gives the same', async () => {

@@ -80,11 +80,6 @@ class OpenRuleMoves implements OpenCapability {
   forget(): void {
     this.#writes.forget();
   }
-
-  close(): Promise<void> {
-    this.#writes.close();
-    return this.#behind.close();
-  }
 }
 
 /** The leads that decisions have moved, by the name of the version of a rule. */

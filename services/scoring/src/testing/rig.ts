@@ -126,6 +126,10 @@ export async function startRig({
       await ingest.stop();
     },
     startProcessor,
+    documents: async (of) => {
+      await rig.written();
+      return rig.documents(of);
+    },
     score: (happened) => rig.deliver('scoring', happened.map(ingestRecord)),
     ask: rig.request,
     request: (command) => rig.request(commandRecord(command)),
