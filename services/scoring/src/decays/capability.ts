@@ -20,7 +20,6 @@ import { withContributions, withLevelCrossings } from '../scores/score-events.js
 import type { LeadEvent } from '../scores/messages.js';
 import type { CompiledRules } from '../scores/rule-model.js';
 import { decideTicks } from './decide-ticks.js';
-import { findDueLeads } from './due-leads.js';
 
 export interface DecayTiming {
   /** Milliseconds between two looks for leads that are due. */
@@ -68,23 +67,16 @@ const publicationPauseMs = 50;
 const maximumDecisions = 5_000;
 
 class OpenDecay implements OpenTick {
-  /** Whether ticks were decided that the stored index may still lack. */
-  #isBehind = false;
-
   constructor(
-    private readonly scope: Pick<PartitionScope, 'partition' | 'readModel'>,
+    private readonly scope: Pick<PartitionScope, 'partition'>,
     private readonly leads: OpenLeads,
     private readonly rules: CurrentRules,
     private readonly onError: DecayDependencies['onError'],
   ) {}
 
   async due(asOf: string): Promise<OutgoingRecord[]> {
-    const { partition, readModel } = this.scope;
-    if (this.#isBehind) {
-      this.#isBehind = false;
-      await this.leads.write();
-    }
-    const found = await findDueLeads(readModel, partition, { asOf, limit: maximumDueLeads });
+    const { partition } = this.scope;
+    const found = await this.leads.due({ asOf, limit: maximumDueLeads });
     const commands: OutgoingRecord[] = [];
     for (let from = 0; from < found.length; from += records.maximumDecayLeads) {
       const leads = found.slice(from, from + records.maximumDecayLeads);
@@ -105,7 +97,6 @@ class OpenDecay implements OpenTick {
     ]);
     const decision: OutgoingRecord[] = [];
     const commands: OutgoingRecord[] = [];
-    this.#isBehind = true;
     const decided = this.leads.decidedIn(batch);
     for (const { type, payload, headers } of incoming) {
       const step =

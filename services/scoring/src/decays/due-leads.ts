@@ -31,11 +31,21 @@ interface DueLead {
 /** Leads whose entries stay in memory: they are read only to be replaced. */
 const maximumCached = 1_000;
 
+/** How far a look for due leads looks ahead, in milliseconds: until then, an index in which nothing becomes due is left alone. */
+const lookAheadMs = 30_000;
+
 /** The entries of one partition, written with its leads. */
 export class DueLeads {
   readonly states: BufferedStates<DueLead, DueLeadDocument>;
+  readonly #stored;
+  /** No lead is due before this time. Empty: unknown. */
+  #noneBefore = '';
 
-  constructor(readModel: ReadModel, partition: number) {
+  constructor(
+    readModel: ReadModel,
+    private readonly partition: number,
+  ) {
+    this.#stored = readModel.collection(dueLeads);
     this.states = new BufferedStates(readModel, {
       collection: dueLeads,
       idOf: (name) => leadKey(...identityOf(name)),
@@ -60,6 +70,48 @@ export class DueLeads {
   decided(name: string, lead: Lead | null, decidedAt: number): void {
     const due_at = lead?.decay?.due_at;
     this.states.put(name, due_at === undefined ? null : { due_at, offset: decidedAt });
+    if (due_at !== undefined && due_at < this.#noneBefore) this.#noneBefore = due_at;
+  }
+
+  /**
+   * The leads that are due at a moment, those that are due longest first. The database is not asked as long as none can be.
+   * @param write stores the entries that are in memory
+   */
+  async due(
+    { asOf, limit }: { asOf: string; limit: number },
+    write: () => Promise<void>,
+  ): Promise<LeadIdentity[]> {
+    if (asOf < this.#noneBefore) return [];
+    const until = new Date(Date.parse(asOf) + lookAheadMs).toISOString();
+    // Entries that are put in from here on lower it; those of before are written, and found.
+    this.#noneBefore = until;
+    try {
+      await write();
+      const found = await this.#find(until, limit);
+      const [first] = found;
+      if (first && first.due_at < this.#noneBefore) this.#noneBefore = first.due_at;
+      return found
+        .filter(({ due_at }) => due_at <= asOf)
+        .map(({ _id }) => ({ ou_id: ouOfLeadKey(_id), lead_id: leadOfKey(_id) }));
+    } catch (error) {
+      this.forget();
+      throw error;
+    }
+  }
+
+  #find(until: string, limit: number): Promise<Pick<DueLeadDocument, '_id' | 'due_at'>[]> {
+    return withClassifiedErrors(() =>
+      this.#stored
+        .find({ partition: this.partition, due_at: { $lte: until } })
+        .sort({ due_at: 1 })
+        .limit(limit)
+        .project<Pick<DueLeadDocument, '_id' | 'due_at'>>({ _id: 1, due_at: 1 })
+        .toArray(),
+    );
+  }
+
+  forget(): void {
+    this.#noneBefore = '';
   }
 }
 
@@ -78,22 +130,4 @@ function saysWhenDue(event: FoldedLeadEvent): boolean {
     (event.type === 'LeadScored' || event.type === 'ScoreAdjusted') &&
     event.payload.decay_due_at !== undefined
   );
-}
-
-/** The leads of a partition that are due at a moment, those that are due longest first. */
-export async function findDueLeads(
-  readModel: ReadModel,
-  partition: number,
-  { asOf, limit }: { asOf: string; limit: number },
-): Promise<LeadIdentity[]> {
-  const found = await withClassifiedErrors(() =>
-    readModel
-      .collection(dueLeads)
-      .find({ partition, due_at: { $lte: asOf } })
-      .sort({ due_at: 1 })
-      .limit(limit)
-      .project<Pick<DueLeadDocument, '_id'>>({ _id: 1 })
-      .toArray(),
-  );
-  return found.map(({ _id }) => ({ ou_id: ouOfLeadKey(_id), lead_id: leadOfKey(_id) }));
 }

@@ -152,6 +152,11 @@ export class OpenLeads implements OpenCapability {
     return found.map(({ _id }) => leadOfKey(_id));
   }
 
+  /** The leads that are due at a moment, those that are due longest first. */
+  due(moment: { asOf: string; limit: number }): Promise<LeadIdentity[]> {
+    return this.#due.due(moment, () => this.write());
+  }
+
   /** Folds in memory; writes only before and after the removal of a lead, and before leads are looked up to be scheduled. */
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
     let from = 0;
@@ -274,6 +279,7 @@ export class OpenLeads implements OpenCapability {
 
   forget(): void {
     this.#behind.forget();
+    this.#due.forget();
   }
 }
 
