@@ -63,8 +63,15 @@ export function createPositionWatch<Reached extends ReaderPositions>(
         Math.min(longestPauseMs, Math.max(shortestPauseMs, waitedMs() * pauseAfterWaiting));
       const partitions = wanted.map(({ partition }) => partition);
       const known = () => own?.positions(partitions) ?? null;
-      const next = async () =>
-        (own && known() && (await movesSoon(own)) ? known() : null) ?? looks.next(pauseMs());
+      let lookedAt = began;
+      const next = async () => {
+        // Another process may have taken a partition over: only a look can tell.
+        const untilLookMs = lookedAt + longestPauseMs - performance.now();
+        const moved = own && known() && (await movesWithin(own, untilLookMs)) ? known() : null;
+        if (moved) return moved;
+        lookedAt = performance.now();
+        return looks.next(pauseMs());
+      };
       for (let all = known() ?? (await look()); ; all = await next()) {
         if (wanted.every(({ partition, offset }) => (all.get(partition)?.positions[topic] ?? 0n) >= offset))
           return new Map([...all].filter(([partition]) => wanted.some((one) => one.partition === partition)));
@@ -74,11 +81,15 @@ export function createPositionWatch<Reached extends ReaderPositions>(
   };
 }
 
-/** Whether one of the readers comes further soon. If not, another process may have taken a partition over: only a look can tell. */
-async function movesSoon<Reached extends ReaderPositions>(own: OwnReaders<Reached>): Promise<boolean> {
+/** Whether one of the readers comes further in this time. */
+async function movesWithin<Reached extends ReaderPositions>(
+  own: OwnReaders<Reached>,
+  ms: number,
+): Promise<boolean> {
+  if (ms <= 0) return false;
   const ended = new AbortController();
   const moved = own.moved().then(() => true);
-  const isLate = pause(longestPauseMs, ended.signal).then(() => false);
+  const isLate = pause(ms, ended.signal).then(() => false);
   return Promise.race([moved, isLate]).finally(() => {
     ended.abort();
   });

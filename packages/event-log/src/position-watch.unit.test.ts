@@ -123,6 +123,21 @@ describe('waiting for positions', () => {
       expect(unnoticed.looks()).toBe(1);
     });
 
+    test('looks although other partitions of this process come further all the time', async () => {
+      const { watch, looks, comesTo } = ownReader();
+      const others = setInterval(() => {
+        comesTo(1n);
+      }, 1);
+      try {
+        expect(await watch.until('ingest.commands', [{ partition: 0, offset: 2n }])).toEqual(
+          new Map([[0, at(1_000n)]]),
+        );
+        expect(looks()).toBe(1);
+      } finally {
+        clearInterval(others);
+      }
+    });
+
     test('looks where other processes have some of the partitions', async () => {
       const { watch, looks } = ownReader();
       const wanted = [
