@@ -127,6 +127,7 @@ class ReplyReader {
       try {
         await this.#readOn();
       } catch (error) {
+        if (this.#isClosed()) return;
         logger.warn({ err: error }, 'replies cannot be read; connecting again');
         await this.#connectAgain(error);
       }
@@ -162,8 +163,13 @@ class ReplyReader {
   async #connectAgain(error: unknown): Promise<void> {
     this.#connection.close();
     await pause(retryMs, this.#closing.signal);
+    if (this.#isClosed()) return;
     this.#connection = this.log[internals].connect();
     await this.#connection.open([this.#topic]).catch(() => undefined);
+    if (this.#isClosed()) {
+      this.#connection.close();
+      return;
+    }
     // Replies lost with the topic do not arrive again: their callers run into their timeouts.
     if (error instanceof PositionBeyondEnd) this.#offset = await this.#end().catch(() => this.#offset);
   }
