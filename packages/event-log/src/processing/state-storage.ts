@@ -58,16 +58,19 @@ export class StateStorage {
   async storeRest(): Promise<void> {
     if (this.#isStoring) return;
     await this.#storing;
-    if (!this.#isStored && this.isDue()) this.startStore();
+    if (this.isDue()) this.#startRemaining();
   }
 
-  startStore(): void {
-    this.#start(new AbortController());
+  /** Begins to store what is not stored; once nothing but rarely written documents is left, these. */
+  #startRemaining(): void {
+    if (!this.#isStored) this.startStore();
+    else if (this.options.hasUnwritten()) this.startStore(true);
   }
 
-  #start(awaited: AbortController): void {
+  startStore(isAwaited = false): void {
     this.#isStoring = true;
-    this.#awaited = awaited;
+    this.#awaited = new AbortController();
+    if (isAwaited) this.#awaited.abort();
     this.#storing = this.#store(this.#awaited.signal).finally(() => {
       this.#isStoring = false;
     });
@@ -87,15 +90,8 @@ export class StateStorage {
       if (this.#isStoring) return;
     }
     await this.untilStored();
-    const hasUnwritten = this.options.hasUnwritten();
-    if (this.#isStored && !hasUnwritten) return;
-    if (isLast) await this.#store(alreadyAwaited);
-    else {
-      const awaited = new AbortController();
-      // Only what is written rarely is left.
-      if (this.#isStored) awaited.abort();
-      this.#start(awaited);
-    }
+    if (!isLast) this.#startRemaining();
+    else if (!this.#isStored || this.options.hasUnwritten()) await this.#store(alreadyAwaited);
   }
 
   async #store(awaited: AbortSignal): Promise<void> {
