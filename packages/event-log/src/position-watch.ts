@@ -1,6 +1,6 @@
 // Waits until a reader of the log, which is a processor or a projector, has come to a position.
 import type { TopicName } from '@lead-scoring/contracts';
-import { pause } from './timing.js';
+import { unlessAborted } from './timing.js';
 
 /** How far a reader has come in one partition number: the next offset of each topic. */
 export interface ReaderPositions {
@@ -87,12 +87,8 @@ async function movesWithin<Reached extends ReaderPositions>(
   ms: number,
 ): Promise<boolean> {
   if (ms <= 0) return false;
-  const ended = new AbortController();
   const moved = own.moved().then(() => true);
-  const isLate = pause(ms, ended.signal).then(() => false);
-  return Promise.race([moved, isLate]).finally(() => {
-    ended.abort();
-  });
+  return (await unlessAborted(moved, AbortSignal.timeout(Math.ceil(ms)))) ?? false;
 }
 
 class SharedLooks<Seen> {

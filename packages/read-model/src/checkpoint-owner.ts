@@ -150,10 +150,6 @@ export class CheckpointOwner {
       throw error;
     }
     Object.assign(held, next, { isStoring: false });
-    this.#tell(id, held);
-  }
-
-  #tell(id: string, { stored: place }: CheckpointOwnership): void {
     const { lease, ownCheckpoints } = this.readModel;
     if (lease) ownCheckpoints.stored(id, { place, lease });
   }

@@ -1,11 +1,11 @@
-// The checkpoints that partition states of this process own, as they were last stored: who waits for one of them in the same process
-// hears of it at once, without looks into the database.
+// The checkpoints that partition states of this process own, as they were last stored: a read of the same process that waits for a
+// checkpoint hears of it when it is stored, and need not ask the database.
 import type { StoredPlace } from './checkpoint-documents.js';
 import type { WriteLease } from './write-lease.js';
 
 interface OwnCheckpoint {
   readonly place: StoredPlace;
-  /** Of the partition state that owns it. */
+  /** The lease of the partition state that owns the checkpoint. */
   readonly lease: Pick<WriteLease, 'hasEnded'>;
 }
 
@@ -14,7 +14,7 @@ export class OwnCheckpoints {
   #end: () => void = () => undefined;
   #next = this.#nextStore();
 
-  /** To be called when the database has acknowledged a checkpoint. */
+  /** Notes a checkpoint that the database has acknowledged. */
   stored(id: string, own: OwnCheckpoint): void {
     this.#stored.set(id, own);
     this.#end();

@@ -3,9 +3,9 @@
 import type { WriteBehind } from './write-behind.js';
 
 export class RareWrites {
-  /** The first event whose changes no write has taken, and when it was folded, in monotonic milliseconds. */
+  /** The offset of the first event whose changes no write has taken, and when it was folded, in monotonic milliseconds. */
   #unwritten: { readonly from: bigint; readonly since: number } | null = null;
-  /** The same of each write that has not ended, or has failed; in their order. */
+  /** For each write that has not ended, or has failed: the offset of the first event whose changes it has taken; in the order of the writes. */
   readonly #beingWritten = new Set<{ readonly from: bigint }>();
 
   /** @param everyMs how long changes may wait while batches follow each other, in milliseconds */
@@ -14,13 +14,13 @@ export class RareWrites {
     private readonly everyMs: number,
   ) {}
 
-  /** The first event that the documents lack; null: they have all. */
+  /** The offset of the first event whose changes the documents lack; null: they have all. */
   get from(): bigint | null {
     const [first] = this.#beingWritten;
     return first?.from ?? this.#unwritten?.from ?? null;
   }
 
-  /** To be called when changes were put in. @param from the first event that they come from */
+  /** Notes that the buffers have changes. @param from the offset of the first event that has made them */
   changed(from: bigint): void {
     this.#unwritten ??= { from, since: performance.now() };
   }

@@ -268,7 +268,7 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
       await readModel.editions.look();
     },
     written: async () => {
-      // The checkpoint is behind what is not written.
+      // A checkpoint names the first event whose changes are not written.
       const recorded = await recordsOn(`${service}.events`);
       await eventually('the documents have all that is recorded', async () => {
         const stored = await createCheckpoints(readModel).loadAll(service);

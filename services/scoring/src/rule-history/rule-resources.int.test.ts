@@ -162,7 +162,7 @@ describe('the leads that a rule has moved since a version', () => {
     let behind = 0;
     for (let from = 40; from < 100; from += 10) {
       await rig.score(visitsOf(from, from + 10));
-      // In this order: what is written meanwhile is more than the checkpoint says.
+      // The checkpoint is read first: documents that are written in between have more than it says.
       const stored = await createCheckpoints(rig.readModel).loadAll('scoring');
       const found = await rig.readModel.collection(ruleMoves).find(counted).toArray();
       const marks = new Set(

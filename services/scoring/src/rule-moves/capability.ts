@@ -58,6 +58,7 @@ class OpenRuleMoves implements OpenCapability {
 
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
     await this.#behind.room();
+    const [first] = folded;
     const moved = movedIn(folded);
     const before = await this.#moves.load(moved.keys());
     for (const [name, leads] of moved) {
@@ -65,7 +66,7 @@ class OpenRuleMoves implements OpenCapability {
       const after = withLeads(known, leads);
       if (after === known) continue;
       this.#moves.put(name, after);
-      if (folded[0]) this.#writes.changed(folded[0].offset);
+      if (first) this.#writes.changed(first.offset);
     }
   }
 
