@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { Guardian } from './guardian.js';
+import { programEnvironment } from './program-environment.js';
 import { signalGroup } from './signals.js';
 
 export interface CommandOptions {
@@ -31,7 +32,7 @@ export async function runCommand(
   return new Promise((resolve, reject) => {
     const child = spawn(command, [...args], {
       cwd: options.cwd,
-      env: { ...process.env, ...options.env },
+      env: programEnvironment(options.env),
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

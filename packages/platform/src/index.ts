@@ -21,4 +21,5 @@ export {
   type ProcessOptions,
   type ProcessRestart,
 } from './processes.js';
+export { programEnvironment } from './program-environment.js';
 export { NoProviderError } from './provider-chain.js';

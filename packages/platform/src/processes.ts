@@ -5,6 +5,7 @@ import { closeSync, mkdirSync, openSync, readSync, renameSync, statSync } from '
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Guardian } from './guardian.js';
+import { programEnvironment } from './program-environment.js';
 import { signalGroup } from './signals.js';
 import { waitUntil } from './waiting.js';
 
@@ -221,7 +222,7 @@ class SupervisedProcess implements ProcessHandle {
     // A process group of its own: Ctrl-C in the terminal reaches only this process, which then ends the child in order.
     const child = spawn(options.command, [...(options.args ?? [])], {
       cwd: options.cwd,
-      env: { ...process.env, ...(typeof options.env === 'function' ? options.env() : options.env) },
+      env: programEnvironment(typeof options.env === 'function' ? options.env() : options.env),
       detached: true,
       stdio: ['ignore', log, log],
     });

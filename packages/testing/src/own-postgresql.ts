@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { programEnvironment } from '@lead-scoring/platform';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { startOwnDatabase, type OwnDatabase } from './own-servers.js';
 
@@ -37,7 +38,7 @@ export function postgresqlOf(database: OwnDatabase): OwnPostgresql {
         ...statements.map((statement) => `--command=${statement}`),
       ],
       // Set at connection time: a statement that switches the timeout off could time out itself.
-      { env: { ...process.env, PGOPTIONS: '-c statement_timeout=0' } },
+      { env: programEnvironment({ PGOPTIONS: '-c statement_timeout=0' }) },
     );
     return stdout.trim();
   }

@@ -1,12 +1,10 @@
 // Programs and files of this machine.
 import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { programFolders } from '../program-environment.js';
 
 export function findProgram(name: string, environment: NodeJS.ProcessEnv): string | undefined {
-  // debootstrap lives in sbin, which a login by `su` may leave out of the path.
-  const folders = [...(environment['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
-  return folders
-    .filter((folder) => folder !== '')
+  return programFolders(environment['PATH'])
     .map((folder) => join(folder, name))
     .find(isExecutable);
 }
