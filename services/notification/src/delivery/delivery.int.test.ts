@@ -189,7 +189,12 @@ test('of 400 notifications to a destination that fails half the time, with four 
 
 test('one destination of ten that hangs delays none of the others', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `channel ${String(index)}`);
-  receiver.behave(({ path }) => (path === '/0' ? 'hang' : { status: 200 }));
+  let mostHanging = 0;
+  receiver.behave(({ path }) => {
+    if (path !== '/0') return { status: 200 };
+    mostHanging = Math.max(mostHanging, receiver.unanswered() + 1);
+    return 'hang';
+  });
   names.forEach((name, index) => {
     configure(name, `${receiver.url}${String(index)}`);
   });
@@ -202,7 +207,8 @@ test('one destination of ten that hangs delays none of the others', async () => 
     ),
   );
   await eventually('the other nine have everything', () => receiver.accepted.size === 180);
-  expect(receiver.received.filter(({ path }) => path === '/0').length).toBeLessThanOrEqual(8);
+  // As many as a webhook has at a time, however long the others take.
+  expect(mostHanging).toBe(4);
 }, 60_000);
 
 test('notifications of one lead arrive in order', async () => {
