@@ -113,8 +113,11 @@ export class BufferedStates<State extends object, Stored extends GuardedDocument
     return this.#find(key)?.state;
   }
 
-  /** Changes a state; null: its document is to be deleted. The caller has loaded the key. */
-  put(key: string, state: State | null): void {
+  /**
+   * Changes a state; null: its document is to be deleted.
+   * @param isNew of a key that the caller has not loaded: whether it probably has no document. A wrong guess costs a call.
+   */
+  put(key: string, state: State | null, { isNew = false } = {}): void {
     this.#changes += 1;
     const unwritten = this.#unwritten.get(key);
     if (unwritten) {
@@ -123,7 +126,7 @@ export class BufferedStates<State extends object, Stored extends GuardedDocument
     }
     let held = this.#cache.get(key);
     if (!held || this.#beingWritten.get(key) === held) {
-      held = { state, isNew: held !== undefined && held.state === null };
+      held = { state, isNew: held ? held.state === null : isNew };
       this.#cache.set(key, held);
     } else {
       held.isNew = held.state === null;

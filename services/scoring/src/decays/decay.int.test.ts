@@ -226,3 +226,21 @@ test('a rebuild gives the same documents', async () => {
   await rig.rebuild();
   expect(await rig.documents()).toEqual(live);
 }, 60_000);
+
+test('the entry of a lead that is scored again stays until its time, and the lead fades at the right one', async () => {
+  const entry = async () =>
+    (await rig.readModel.collection(dueLeads).findOne({ _id: leadKey(ouId, idOf('eve')) }))?.due_at;
+  const scoredAt = (time: string) =>
+    rig.score([ingested('eve', [{ timestamp: time }], { received_at: time })]);
+  await scoredAt(on(212, 1));
+  await eventually('the index has the lead', async () => (await entry()) === on(213, 1));
+  await scoredAt(on(212, 20));
+  expect([await scoreOf('eve'), await entry()]).toEqual([60, on(213, 1)]);
+  now = new Date(on(213, 10));
+  await eventually('the entry is put right', async () => (await entry()) === on(213, 20));
+  expect(await scoreOf('eve')).toBe(60);
+  await passUntil(on(213, 21), new Map([['eve', 56]]));
+  const live = await rig.documents();
+  await rig.rebuild();
+  expect(await rig.documents()).toEqual(live);
+}, 60_000);

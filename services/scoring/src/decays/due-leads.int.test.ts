@@ -16,7 +16,7 @@ afterAll(async () => {
 }, 60_000);
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 29, 12, 0, second)).toISOString();
-const dueAt = (second: number) => ({ decay: { due_at: at(second) } }) as Lead;
+const listedAt = (second: number, offset: number) => ({ due_entry: { at: at(second), offset } }) as Lead;
 
 /** The index of a partition of its own, and how often the database was asked for due leads. */
 function openIndex(partition: number) {
@@ -47,7 +47,8 @@ function openIndex(partition: number) {
     decide: async (lead: string, second: number | null) => {
       const name = leadName(ouId, idOf(lead));
       await index.states.load([name]);
-      index.decided(name, second === null ? null : dueAt(second), (offset += 1));
+      offset += 1;
+      index.put(name, second === null ? null : listedAt(second, offset));
     },
     due: async (second: number) =>
       (await index.due({ asOf: at(second), limit: 10 }, () => behind.write())).map(({ lead_id }) => lead_id),

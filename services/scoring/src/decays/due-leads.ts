@@ -9,7 +9,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { leadKey, leadOfKey, ouOfLeadKey } from '../keys.js';
-import { identityOf, leadName, type FoldedLeadEvent, type LeadIdentity } from '../leads/lead-batch.js';
+import { identityOf, type LeadIdentity } from '../leads/lead-batch.js';
 import type { Lead } from '../leads/state.js';
 
 /** `_id` is leadKey. A lead that is never due has none. */
@@ -61,16 +61,15 @@ export class DueLeads {
   }
 
   /**
-   * Notes when a lead is due, also where that has not changed: an entry of another time may have been written by a fold that ended
-   * before the lead was stored.
+   * Takes the entry of a lead that an event has changed, also where it is as before: a fold that ended before the lead was stored may have
+   * written another.
    * @param lead null: it is gone
-   * @param decidedAt the offset of the event that says when the lead is due. The entry has this offset, and not that of the lead, so
-   *   that it does not depend on how the log is cut into batches.
+   * @param isNew whether the lead probably has no entry yet
    */
-  decided(name: string, lead: Lead | null, decidedAt: number): void {
-    const due_at = lead?.decay?.due_at;
-    this.states.put(name, due_at === undefined ? null : { due_at, offset: decidedAt });
-    if (due_at !== undefined && due_at < this.#noneBefore) this.#noneBefore = due_at;
+  put(name: string, lead: Lead | null, { isNew = false } = {}): void {
+    const entry = lead?.due_entry;
+    this.states.put(name, entry ? { due_at: entry.at, offset: entry.offset } : null, { isNew });
+    if (entry && entry.at < this.#noneBefore) this.#noneBefore = entry.at;
   }
 
   /**
@@ -113,21 +112,4 @@ export class DueLeads {
   forget(): void {
     this.#noneBefore = '';
   }
-}
-
-/** The offset of the last event that says when each lead is due, or removes it, by leadName. */
-export function dueDecisionsIn(events: readonly FoldedLeadEvent[]): ReadonlyMap<string, number> {
-  const offsets = new Map<string, number>();
-  for (const event of events)
-    if (event.type === 'LeadRemoved' || saysWhenDue(event))
-      offsets.set(leadName(event.payload.ou_id, event.payload.lead_id), event.offset);
-  return offsets;
-}
-
-/** Events of an OU that has had no decay rules do not. */
-function saysWhenDue(event: FoldedLeadEvent): boolean {
-  return (
-    (event.type === 'LeadScored' || event.type === 'ScoreAdjusted') &&
-    event.payload.decay_due_at !== undefined
-  );
 }

@@ -13,6 +13,7 @@ import type { LeadDecay, ScoreDecision } from '@lead-scoring/scoring-domain';
 import { leadKey, leadOfKey, rankKey } from '../keys.js';
 import type { StoredOpenGains } from '../gains/documents.js';
 import type { LeadAccount } from '../accounts/contribution-model.js';
+import type { DueEntry } from '../decays/due-entry-model.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { Histogram } from './histogram-fold.js';
@@ -55,6 +56,7 @@ export interface LeadDocument extends GuardedDocument {
   last_activity_at: string;
   last_scored_at?: string;
   decay?: LeadDecay;
+  due_entry?: DueEntry;
   first_offset: number;
   /** Absent for a lead without profile values and points. */
   profile?: LeadProfile;
@@ -136,6 +138,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
     event_count: lead.event_count,
     ...(lead.last_scored_at !== undefined && { last_scored_at: lead.last_scored_at }),
     ...(lead.decay && { decay: lead.decay }),
+    ...(lead.due_entry && { due_entry: lead.due_entry }),
     first_offset: lead.first_offset,
     ...(lead.profile && { profile: lead.profile }),
     ...(lead.deals && { deals: [...lead.deals] }),
@@ -160,6 +163,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     last_activity_at,
     last_scored_at,
     decay,
+    due_entry,
     first_offset,
     offset,
     profile,
@@ -183,6 +187,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     last_activity_at,
     ...(last_scored_at !== undefined && { last_scored_at }),
     ...(decay && { decay }),
+    ...(due_entry && { due_entry }),
     first_offset,
     offset,
     ...(profile && { profile }),

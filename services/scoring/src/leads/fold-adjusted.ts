@@ -4,6 +4,7 @@ import { resetsScore, withDecision, withProfileChanges } from '@lead-scoring/sco
 import { leadAccountOf } from '../accounts/contribution-model.js';
 import { withDealAdjustments } from '../deals/lead-deal-score-model.js';
 import { decayAfterAdjusted, withDue } from '../decays/decay-fold.js';
+import { dueEntryAfter } from '../decays/due-entry-model.js';
 import {
   emptyProfile,
   profileAdjustmentsIn,
@@ -17,7 +18,13 @@ import type { Lead, ScoreReset } from './state.js';
 const rememberedResets = 5;
 
 export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset: number): Lead {
-  return lead.offset >= offset ? lead : { ...adjustedLead(lead, decision), offset };
+  if (lead.offset >= offset) return lead;
+  const adjusted: { -readonly [Key in keyof Lead]: Lead[Key] } = { ...adjustedLead(lead, decision), offset };
+  const { decided_at } = decision;
+  const due_entry = dueEntryAfter(lead.due_entry, adjusted.decay?.due_at, { decided_at, offset });
+  if (due_entry) adjusted.due_entry = due_entry;
+  else delete adjusted.due_entry;
+  return adjusted;
 }
 
 /** The lead with a decision that has no place on the log yet. */

@@ -2,6 +2,7 @@
 import { fieldsAfter, type records } from '@lead-scoring/contracts';
 import { withAliases, withDecision } from '@lead-scoring/scoring-domain';
 import { decayAfterScored, lastScoredAt } from '../decays/decay-fold.js';
+import { dueEntryAfter } from '../decays/due-entry-model.js';
 import { withValues } from '../profile/state.js';
 import { withLimitUses } from '../scores/use-model.js';
 import type { Lead } from './state.js';
@@ -13,6 +14,8 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
   const limit_uses = withLimitUses(lead?.limit_uses, decision.limit_uses);
   const last_scored_at = lastScoredAt(lead?.last_scored_at, decision);
   const decay = decayAfterScored(lead?.decay, decision);
+  const { decided_at } = decision;
+  const due_entry = dueEntryAfter(lead?.due_entry, decay?.due_at, { decided_at, offset });
   return {
     id: decision.lead_id,
     ou_id: decision.ou_id,
@@ -33,6 +36,7 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
         : decision.last_activity_at,
     ...(last_scored_at !== undefined && { last_scored_at }),
     ...(decay && { decay }),
+    ...(due_entry && { due_entry }),
     first_offset: lead?.first_offset ?? offset,
     offset,
     ...(profile && { profile }),

@@ -49,6 +49,8 @@ export function identityOf(name: string): [ouId: string, leadId: string] {
 export class LeadBatch {
   readonly after = new Map<string, Lead | null>();
   readonly changed = new Set<string>();
+  /** Those whose entry in the index of due leads an event has changed, also where it is as before at the end. */
+  readonly dueEntriesChanged = new Set<string>();
   readonly removed = new RemovedLeads();
   /** Changes of the leads' texts, in the order of the log. */
   readonly textChanges: TextChange[] = [];
@@ -71,6 +73,7 @@ export class LeadBatch {
       const left = lead && lead.offset > offset ? lead : null;
       this.after.set(name, left);
       this.changed.add(name);
+      this.dueEntriesChanged.add(name);
       this.#noteTexts(lead, left, offset);
       return;
     }
@@ -79,6 +82,7 @@ export class LeadBatch {
     this.after.set(name, folded);
     if (folded === lead) return;
     this.changed.add(name);
+    if (folded.due_entry?.offset !== lead?.due_entry?.offset) this.dueEntriesChanged.add(name);
     this.#noteTexts(lead, folded, offset);
   }
 

@@ -16,7 +16,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { compileDecays, explainsScore } from '@lead-scoring/scoring-domain';
-import { dueDecisionsIn, DueLeads } from '../decays/due-leads.js';
+import { DueLeads } from '../decays/due-leads.js';
 import { scheduledLead } from '../decays/decay-fold.js';
 import { aliasKey, leadKey, leadKeysBetween, leadOfKey, recordKey, recordKeysUpTo } from '../keys.js';
 import {
@@ -184,7 +184,7 @@ export class OpenLeads implements OpenCapability {
       if (lead && lead.offset >= offset) continue;
       const scheduled = lead && scheduledLead(lead, rules, offset);
       if (scheduled && scheduled !== lead) this.#leads.put(name, scheduled);
-      this.#due.decided(name, scheduled, offset);
+      this.#due.put(name, scheduled);
     }
   }
 
@@ -234,13 +234,12 @@ export class OpenLeads implements OpenCapability {
         });
   }
 
-  #takeLeads({ events, before, after, changed, removed }: LeadBatch): void {
+  #takeLeads({ events, before, after, changed, dueEntriesChanged, removed }: LeadBatch): void {
     for (const ranks of this.#ranks) ranks.take({ events, before, after, changed });
-    const due = dueDecisionsIn(events);
+    for (const name of dueEntriesChanged)
+      this.#due.put(name, after.get(name) ?? null, { isNew: !before.get(name)?.due_entry });
     for (const name of changed) {
       const lead = after.get(name);
-      const dueDecidedAt = due.get(name);
-      if (dueDecidedAt !== undefined) this.#due.decided(name, lead ?? null, dueDecidedAt);
       if (!lead) {
         this.#leads.deleted(name);
         continue;

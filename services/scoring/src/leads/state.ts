@@ -3,6 +3,7 @@ import { leadFieldNames, type Alias, type LeadFieldName, type ShownFields } from
 import type { LeadDecay } from '@lead-scoring/scoring-domain';
 import type { LeadAccount } from '../accounts/contribution-model.js';
 import type { LeadDeals } from '../deals/lead-deal-score-model.js';
+import type { DueEntry } from '../decays/due-entry-model.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { LimitUses } from '../scores/use-model.js';
 import type { RulesetScores } from '@lead-scoring/scoring-domain';
@@ -24,6 +25,8 @@ export interface Lead extends LeadDeals, ShownFields {
   readonly last_scored_at?: string;
   /** Absent where no decay rule has ever counted. */
   readonly decay?: LeadDecay;
+  /** Absent for a lead without an entry in the index of due leads. */
+  readonly due_entry?: DueEntry;
   /** Offset of the decision that created the lead: distinguishes it from later leads with the same id. */
   readonly first_offset: number;
   /** Offset of the last decision folded. */
