@@ -62,12 +62,19 @@ const documentOf = (name: string) =>
   rig.readModel.collection(leadCollection).findOne({ _id: leadKey(ouId, idOf(name)) });
 
 /**
- * Everything of a lead that a replay decides: not its places on the log, not the resets that it remembers by
- * their ids, and not since when profile rules have matched.
+ * Everything of a lead that a replay decides: not its places on the log and in the index of due leads, not the resets that it
+ * remembers by their ids, and not since when profile rules have matched.
  */
 const decided = ({ profile, ...lead }: ReturnType<typeof toLead>) => {
   const given = [...(profile?.given ?? [])].sort((one, other) => (one.rule_id < other.rule_id ? -1 : 1));
-  return { ...lead, profile: { ...profile, given }, offset: 0, first_offset: 0, resets: [] };
+  return {
+    ...lead,
+    profile: { ...profile, given },
+    offset: 0,
+    first_offset: 0,
+    due_entry: undefined,
+    resets: [],
+  };
 };
 
 let jobs = 0;
