@@ -61,7 +61,10 @@ export class StateStorage {
     if (this.isDue()) this.#startRemaining();
   }
 
-  /** Begins to store what is not stored; once nothing but rarely written documents is left, these. */
+  /**
+   * Starts a store where folds are not stored yet. Where all folds are stored, it starts one that writes the rarely written documents,
+   * if any of them are still in memory alone.
+   */
   #startRemaining(): void {
     if (!this.#isStored) this.startStore();
     else if (this.options.hasUnwritten()) this.startStore(true);

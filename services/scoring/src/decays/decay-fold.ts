@@ -75,13 +75,9 @@ export function withDue(known: LeadDecay | undefined, dueAt: string | null): Lea
 
 /** The lead with the time at which it is due by these rules, and an entry of that time; the same lead where it is never due, nor was. */
 export function scheduledLead(lead: Lead, decays: CompiledDecays, offset: number): Lead {
+  const { decay: known, due_entry, ...kept } = lead;
   const at = nextTick(lead, decays)?.at;
-  if (at === undefined && lead.decay?.due_at === undefined && !lead.due_entry) return lead;
-  const scheduled: { -readonly [Key in keyof Lead]: Lead[Key] } = { ...lead, offset };
-  const decay = withDue(lead.decay, at ?? null);
-  if (decay) scheduled.decay = decay;
-  else delete scheduled.decay;
-  if (at !== undefined) scheduled.due_entry = { at, offset };
-  else delete scheduled.due_entry;
-  return scheduled;
+  if (at === undefined && known?.due_at === undefined && !due_entry) return lead;
+  const decay = withDue(known, at ?? null);
+  return { ...kept, offset, ...(decay && { decay }), ...(at !== undefined && { due_entry: { at, offset } }) };
 }

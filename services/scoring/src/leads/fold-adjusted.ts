@@ -19,12 +19,10 @@ const rememberedResets = 5;
 
 export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset: number): Lead {
   if (lead.offset >= offset) return lead;
-  const adjusted: { -readonly [Key in keyof Lead]: Lead[Key] } = { ...adjustedLead(lead, decision), offset };
+  const { due_entry: known, ...adjusted } = adjustedLead(lead, decision);
   const { decided_at } = decision;
-  const due_entry = dueEntryAfter(lead.due_entry, adjusted.decay?.due_at, { decided_at, offset });
-  if (due_entry) adjusted.due_entry = due_entry;
-  else delete adjusted.due_entry;
-  return adjusted;
+  const due_entry = dueEntryAfter(known, adjusted.decay?.due_at, { decided_at, offset });
+  return { ...adjusted, offset, ...(due_entry && { due_entry }) };
 }
 
 /** The lead with a decision that has no place on the log yet. */

@@ -67,7 +67,7 @@ function replayed(
   return replay;
 }
 
-/** What matters of a lead: all but its places on the log and in the index of due leads. */
+/** The leads in the order of their ids, without their offsets and their entries in the index of due leads, which a replay does not know. */
 const withoutPlaces = (leads: ReadonlyMap<string, Lead>) =>
   [...leads]
     .map(([id, lead]) => [id, { ...lead, offset: 0, first_offset: 0, due_entry: undefined }] as const)

@@ -62,8 +62,8 @@ const documentOf = (name: string) =>
   rig.readModel.collection(leadCollection).findOne({ _id: leadKey(ouId, idOf(name)) });
 
 /**
- * Everything of a lead that a replay decides: not its places on the log and in the index of due leads, not the resets that it
- * remembers by their ids, and not since when profile rules have matched.
+ * A lead without the fields that a replay does not decide: its offsets, its entry in the index of due leads, the resets that it
+ * remembers by their ids, and the times since which profile rules have matched.
  */
 const decided = ({ profile, ...lead }: ReturnType<typeof toLead>) => {
   const given = [...(profile?.given ?? [])].sort((one, other) => (one.rule_id < other.rule_id ? -1 : 1));
