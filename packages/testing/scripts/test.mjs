@@ -19,7 +19,7 @@ const checks = ['format:check', 'lint', 'dependency-rules', 'dead-code'];
 const atServers = { projects: ['int', 'e2e'], args: ['--maxWorkers=3'] };
 const faults = { projects: ['faults'], args: ['--maxWorkers=2'] };
 const alone = { projects: ['alone'], args: ['--runInBand'] };
-/** Run beside `faults` and `alone`, whose tests wait for time-outs and restarts. */
+/** Run beside all others, in the processor time that these leave unused while they wait for restarts, time-outs and other processes. */
 const unit = {
   projects: ['unit'],
   args: ['--maxWorkers=1'],
@@ -97,12 +97,12 @@ try {
     onProgress: (message) => process.stdout.write(`${message}\n`),
   });
   const env = testEnvironment(platform.endpoints);
-  await runSuite(atServers, env);
-  const afterwards = async () => {
+  const withServers = async () => {
+    await runSuite(atServers, env);
     await runSuite(faults, env);
     await runSuite(alone, env);
   };
-  await Promise.all([afterwards(), runSuite(unit, testEnvironment())]);
+  await Promise.all([withServers(), runSuite(unit, testEnvironment())]);
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${reason}\n`);
