@@ -4,8 +4,9 @@ import { jsonSchemaOf, records as declarations, type RecordDeclaration } from '@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { createCodec, maxRecordBytes } from './codec.js';
+import { declaredRecords } from './declared-records.js';
 import type { RawRecord } from './kafka/partition-reader.js';
-import { declaredRecords, subjectOf, type SchemaStore } from './schemas.js';
+import { subjectOf, type SchemaStore } from './schemas.js';
 import { createRuleset, ouId } from './testing/test-support.js';
 
 /** Schemas with the ids 1, 2, … in the order of declaration; no registry. */

@@ -6,11 +6,12 @@ import type { Logger } from 'pino';
 import { createCodec, type Codec } from './codec.js';
 import type { Component } from './component.js';
 import type { EventLogConfig, EventLogEnvironment } from './config.js';
+import { declaredRecords } from './declared-records.js';
 import { EventLogError } from './errors.js';
 import { createKafka, createKafkaConnection, type KafkaConnection } from './kafka/kafka-connection.js';
 import { partitionOfKey } from './kafka/murmur2.js';
 import { createRegistryClient, type RegistryClient } from './registry-client.js';
-import { createSchemaStore, declaredRecords, type SchemaStore } from './schemas.js';
+import { createSchemaStore, type SchemaStore } from './schemas.js';
 import { wireTopic } from './topic-names.js';
 import { ensureTopics } from './topics.js';
 

@@ -3,9 +3,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { defineRecord } from '@lead-scoring/contracts';
 import { z } from 'zod';
+import { declaredRecords } from './declared-records.js';
 import type { EventLog } from './event-log.js';
 import { createRegistryClient, type RegistryClient } from './registry-client.js';
-import { createSchemaStore, declaredRecords, type SchemaStore } from './schemas.js';
+import { createSchemaStore, type SchemaStore } from './schemas.js';
 import { listSharedSchemas } from './testing/shared-schemas.js';
 import { removeNamespace, testLog } from './testing/test-support.js';
 

@@ -1,18 +1,13 @@
 // The catalogue of a namespace: a schema in the registry that lists the ids of all record schemas. A process that starts finds
 // them with two requests, in place of one request for each of more than a hundred record types.
-import { createHash } from 'node:crypto';
 import type { RegistryClient } from './registry-client.js';
 import { repeated } from './schema-registration.js';
 
 export interface CatalogueEntry {
   /** The registry's id of the schema. */
   id: number;
-  /** `digestOf` the schema that was registered: another version of the system may declare another one. */
+  /** The digest of the schema that was registered: another version of the system may declare another one. */
   digest: string;
-}
-
-export function digestOf(schema: string): string {
-  return createHash('sha256').update(schema).digest('base64url').slice(0, 22);
 }
 
 /** Catalogue entries by the subject of the schema. */

@@ -9,8 +9,8 @@ const attempts = 10;
 const retryMs = 200;
 
 /** A record type's JSON Schema, and the subject that it is registered under. */
-export interface Registration<Declaration = Pick<RecordDeclaration, 'topic' | 'type'>> {
-  declaration: Declaration;
+export interface Registration {
+  declaration: Pick<RecordDeclaration, 'topic' | 'type'>;
   subject: string;
   /** The schema as JSON. */
   schema: string;

@@ -1,27 +1,18 @@
 // The JSON Schemas of all declared records: generated from the declarations and registered as BACKWARD compatible.
-import {
-  jsonSchemaOf,
-  recordsOf,
-  topics,
-  type RecordDeclaration,
-  type TopicName,
-} from '@lead-scoring/contracts';
-import { Ajv } from 'ajv';
+import type { RecordDeclaration, TopicName } from '@lead-scoring/contracts';
+import { declaredRecords } from './declared-records.js';
 import { EventLogError } from './errors.js';
 import { ForeignSchemas } from './foreign-schemas.js';
+import { createSchemaCompiler, schemaTextOf } from './record-schema.js';
 import { OwnSchema, type RegisteredSchema } from './registered-schema.js';
 import type { RegistryClient } from './registry-client.js';
-import { digestOf, SchemaCatalogue, type CatalogueEntries, type CatalogueEntry } from './schema-catalogue.js';
-import { registerSchema, type Registration } from './schema-registration.js';
+import { SchemaCatalogue, type CatalogueEntries, type CatalogueEntry } from './schema-catalogue.js';
+import { schemaDigestOf } from './schema-digests.js';
+import { registerSchema } from './schema-registration.js';
 
 /** The subject of a record type: `<namespace>.<topic>-<Type>`. */
 export function subjectOf(namespace: string, declaration: Pick<RecordDeclaration, 'topic' | 'type'>): string {
   return `${namespace}.${declaration.topic}-${declaration.type}`;
-}
-
-/** Every record type declared in contracts. */
-export function declaredRecords(): RecordDeclaration[] {
-  return topics.flatMap((topic) => [...recordsOf(topic.name)]);
 }
 
 export interface SchemaStore {
@@ -47,6 +38,12 @@ export interface SchemaStore {
 
 const parallelRegistrations = 8;
 
+/** A record type, and the subject that its schema is registered under. */
+interface NamedRecord {
+  declaration: RecordDeclaration;
+  subject: string;
+}
+
 function notPrepared(): EventLogError {
   return new EventLogError('not_prepared', 'call prepare() before records are written or read');
 }
@@ -68,24 +65,10 @@ class NamespaceSchemas implements SchemaStore {
   readonly #namespace: string;
   readonly #declarations: readonly RecordDeclaration[];
   readonly #byTopicAndType: ReadonlyMap<string, RecordDeclaration>;
-  /** Made by the first call of `register`, which is repeated while the registry starts. */
-  #registrations: readonly Registration<RecordDeclaration>[] | undefined;
   readonly #own = new Map<RecordDeclaration, RegisteredSchema>();
   /** Declarations by the id of their schema: several may share one. */
   readonly #ownIds = new Map<number, Set<RecordDeclaration>>();
   readonly #foreign: ForeignSchemas;
-  // Formats only inform readers of the schema; the patterns beside them are validated. Lengths count UTF-16 code units,
-  // as in the declarations; ajv's default counts code points, which scans every text. A schema is compiled at the first record
-  // of its type, while the process has requests to answer: ajv's optimisation of the code takes more than half of that time, and
-  // the optimised code validates no faster.
-  readonly #ajv = new Ajv({
-    strict: false,
-    validateFormats: false,
-    // oxlint-disable-next-line typescript/no-deprecated -- ajv marks the option only because others should not want it
-    unicode: false,
-    logger: false,
-    code: { optimize: false },
-  });
 
   constructor({ registry, namespace, declarations = declaredRecords() }: SchemaStoreOptions) {
     this.#registry = registry;
@@ -94,17 +77,18 @@ class NamespaceSchemas implements SchemaStore {
     this.#declarations = declarations;
     this.#byTopicAndType = new Map(declarations.map((one) => [`${one.topic}/${one.type}`, one]));
     const subjects = new Set(declarations.map((one) => subjectOf(namespace, one)));
-    this.#foreign = new ForeignSchemas(registry, this.#ajv, (subject) => subjects.has(subject));
+    this.#foreign = new ForeignSchemas(registry, createSchemaCompiler(), (subject) => subjects.has(subject));
   }
 
   async register(): Promise<void> {
-    this.#registrations ??= this.#declarations.map((declaration) => this.#registrationOf(declaration));
-    const registrations = this.#registrations.filter(({ declaration }) => !this.#own.has(declaration));
+    const registrations = this.#declarations
+      .filter((declaration) => !this.#own.has(declaration))
+      .map((declaration) => ({ declaration, subject: subjectOf(this.#namespace, declaration) }));
     if (registrations.length === 0) return;
     const catalogue = await this.#readCatalogue(registrations);
     for (const one of registrations) {
       const entry = catalogue.get(one.subject);
-      if (entry?.digest === digestOf(one.schema)) this.#add(one, entry.id);
+      if (entry?.digest === schemaDigestOf(one.declaration)) this.#add(one, entry.id);
     }
     const others = registrations.filter(({ declaration }) => !this.#own.has(declaration));
     if (others.length === 0) return;
@@ -148,30 +132,23 @@ class NamespaceSchemas implements SchemaStore {
     return this.#foreign.load(id);
   }
 
-  #registrationOf(declaration: RecordDeclaration): Registration<RecordDeclaration> {
-    const subject = subjectOf(this.#namespace, declaration);
-    return { declaration, subject, schema: JSON.stringify(jsonSchemaOf(declaration)) };
-  }
-
   /**
    * The catalogue; empty when the registry gives a schema picked at random another id, as a registry does that was filled
    * anew and got the catalogue of its predecessor.
    */
-  async #readCatalogue(registrations: readonly Registration<RecordDeclaration>[]): Promise<CatalogueEntries> {
+  async #readCatalogue(registrations: readonly NamedRecord[]): Promise<CatalogueEntries> {
     const catalogue = await this.#catalogue.read();
     const listed = registrations.filter(
-      ({ subject, schema }) => catalogue.get(subject)?.digest === digestOf(schema),
+      ({ subject, declaration }) => catalogue.get(subject)?.digest === schemaDigestOf(declaration),
     );
     const sample = listed[Math.floor(Math.random() * listed.length)];
     if (!sample) return catalogue;
-    const id = await registerSchema(this.#registry, sample);
+    const id = await this.#registerOne(sample);
     return id === catalogue.get(sample.subject)?.id ? catalogue : new Map<string, CatalogueEntry>();
   }
 
   /** Registers each schema, or finds the registered one. @returns the entries for the catalogue */
-  async #registerAll(
-    registrations: readonly Registration<RecordDeclaration>[],
-  ): Promise<Map<string, CatalogueEntry>> {
+  async #registerAll(registrations: readonly NamedRecord[]): Promise<Map<string, CatalogueEntry>> {
     // Each process registers in a random order: of processes that start together one registers a subject, and the
     // others find it.
     const waiting = registrations
@@ -182,17 +159,21 @@ class NamespaceSchemas implements SchemaStore {
     await Promise.all(
       Array.from({ length: parallelRegistrations }, async () => {
         for (let next = waiting.shift(); next; next = waiting.shift()) {
-          const id = await registerSchema(this.#registry, next);
+          const id = await this.#registerOne(next);
           this.#add(next, id);
-          entries.set(next.subject, { id, digest: digestOf(next.schema) });
+          entries.set(next.subject, { id, digest: schemaDigestOf(next.declaration) });
         }
       }),
     );
     return entries;
   }
 
-  #add({ declaration, schema }: Registration<RecordDeclaration>, id: number): void {
-    this.#own.set(declaration, new OwnSchema(id, this.#ajv, schema));
+  #registerOne({ declaration, subject }: NamedRecord): Promise<number> {
+    return registerSchema(this.#registry, { declaration, subject, schema: schemaTextOf(declaration) });
+  }
+
+  #add({ declaration }: NamedRecord, id: number): void {
+    this.#own.set(declaration, new OwnSchema(id, declaration));
     const sharing = this.#ownIds.get(id);
     if (sharing) sharing.add(declaration);
     else this.#ownIds.set(id, new Set([declaration]));

@@ -1,9 +1,10 @@
 // Makes a few files of the code of services and of the packages that they use: a process loads them in half of the time that two
 // thousand modules take. A checkout starts its services from these bundles, and an image holds one. The bundler reads the TypeScript
 // sources and does not check their types.
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { installationMark, root } from './root.mjs';
 
@@ -67,48 +68,82 @@ export async function bundleOf(names, outdir, nameOf = (service) => service) {
 
 /** Files that code starts as threads (`new URL('./x.js', import.meta.url)`) become programs beside the file that names them. */
 async function bundleWithThreads(outdir, programs) {
-  const found = new Map();
+  const found = { threads: new Map(), inputs: new Set() };
   const { metafile, outputFiles } = await bundle(outdir, programs, found);
-  const made = { files: outputFiles, inputs: Object.keys(metafile.inputs) };
-  const threads = Object.fromEntries([...found].filter(([name]) => !(name in programs)));
-  if (Object.keys(threads).length === 0) return made;
-  const ofThreads = await bundleWithThreads(outdir, threads);
+  const made = { files: outputFiles, inputs: [...Object.keys(metafile.inputs), ...found.inputs] };
+  const threads = Object.fromEntries([...found.threads].filter(([name]) => !(name in programs)));
+  const ofThreads =
+    Object.keys(threads).length === 0 ? { files: [], inputs: [] } : await bundleWithThreads(outdir, threads);
   return {
     files: [...made.files, ...ofThreads.files],
     inputs: [...new Set([...made.inputs, ...ofThreads.inputs])],
   };
 }
 
-function bundle(outdir, entryPoints, threads) {
+const ofAllBuilds = {
+  absWorkingDir: root,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  conditions: ['source'],
+  target: 'node26',
+  banner: { js: commonJsNames },
+  external: packagesBeside.flatMap((name) => [name, `${name}/*`]),
+  metafile: true,
+  write: false,
+  logLevel: 'warning',
+};
+
+function bundle(outdir, entryPoints, found) {
   return build({
-    absWorkingDir: root,
+    ...ofAllBuilds,
     entryPoints,
     outdir,
-    bundle: true,
     splitting: true,
-    format: 'esm',
-    platform: 'node',
-    conditions: ['source'],
-    target: 'node26',
     minifyWhitespace: true,
     minifySyntax: true,
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
-    banner: { js: commonJsNames },
-    external: packagesBeside.flatMap((name) => [name, `${name}/*`]),
-    plugins: [reading(threads)],
-    metafile: true,
-    write: false,
-    logLevel: 'warning',
+    plugins: [reading(found)],
   });
 }
 
-/** Reads modules: maps of own code alone, and the files that it starts as threads. */
-function reading(threads) {
+/**
+ * A module that gives the results of another one's functions. Each function takes nothing, and its result is JSON that depends on nothing
+ * but the code, and takes long to make.
+ *
+ * @returns the text of the module, and the files that the results are made of
+ */
+async function computed(path) {
+  const { metafile, outputFiles } = await build({ ...ofAllBuilds, entryPoints: [path] });
+  const folder = await mkdtemp(join(root, 'node_modules/.computed-'));
+  try {
+    const file = join(folder, 'computed.mjs');
+    await writeFile(file, outputFiles[0].contents);
+    const functions = await import(pathToFileURL(file));
+    const results = Object.entries(functions).map(([name, make]) => {
+      const result = make();
+      const json = JSON.stringify(result);
+      // A text is JavaScript as it is; an object is read faster as JSON.
+      return `export const ${name} = () => ${typeof result === 'string' ? json : `JSON.parse(${JSON.stringify(json)})`};`;
+    });
+    return { text: results.join('\n'), inputs: Object.keys(metafile.inputs) };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Reads modules: maps of own code alone, the files that it starts as threads, and what can be computed now. */
+function reading(found) {
   return {
     name: 'reading',
     setup({ onLoad }) {
+      onLoad({ filter: /[.]computed[.]ts$/ }, async ({ path }) => {
+        const { text, inputs } = await computed(path);
+        for (const input of inputs) found.inputs.add(input);
+        return { contents: text, loader: 'js' };
+      });
       onLoad({ filter: /\/node_modules\/.*[.][cm]?js$/ }, async ({ path }) => {
         const text = otherContent[packagePath(path)] ?? (await readFile(path, 'utf8'));
         return { contents: text.replace(/\/\/# sourceMappingURL=.*\s*$/, '') + emptyMap };
@@ -116,7 +151,7 @@ function reading(threads) {
       onLoad({ filter: /[.]ts$/ }, async ({ path }) => {
         const contents = await readFile(path, 'utf8');
         for (const [, file] of contents.matchAll(/new URL\('(\.\/[^']+)\.js', import\.meta\.url\)/g))
-          threads.set(basename(file), resolve(dirname(path), `${file}.ts`));
+          found.threads.set(basename(file), resolve(dirname(path), `${file}.ts`));
         return { contents, loader: 'ts' };
       });
     },

@@ -1,9 +1,12 @@
 // The schemas of the record types for the namespaces of tests. A start in a new namespace registers more than a hundred schemas;
 // the tests of a run share one registration of them.
-import { jsonSchemaOf, type RecordDeclaration } from '@lead-scoring/contracts';
+import type { RecordDeclaration } from '@lead-scoring/contracts';
+import { declaredRecords } from '../declared-records.js';
+import { digestOf } from '../record-schema.js';
 import { createRegistryClient } from '../registry-client.js';
-import { digestOf, SchemaCatalogue, type CatalogueEntry } from '../schema-catalogue.js';
-import { createSchemaStore, declaredRecords, subjectOf } from '../schemas.js';
+import { SchemaCatalogue, type CatalogueEntry } from '../schema-catalogue.js';
+import { schemaDigestOf } from '../schema-digests.js';
+import { createSchemaStore, subjectOf } from '../schemas.js';
 
 type Entries = readonly (readonly [RecordDeclaration, CatalogueEntry])[];
 
@@ -26,9 +29,7 @@ const clientOf = (url: string) => createRegistryClient({ url, clientId: 'test', 
 
 /** Registers the schemas in a namespace that all tests of these declarations share; the first of them registers, the others find. */
 async function registerOnce(registryUrl: string): Promise<Entries> {
-  const digests = declaredRecords().map(
-    (declaration) => [declaration, digestOf(JSON.stringify(jsonSchemaOf(declaration)))] as const,
-  );
+  const digests = declaredRecords().map((declaration) => [declaration, schemaDigestOf(declaration)] as const);
   // Other declarations, as after a change of the checkout, have another namespace, and need not be compatible with these.
   const namespace = `shared-${digestOf(digests.map(([, digest]) => digest).join())}`;
   const schemas = createSchemaStore({ registry: clientOf(registryUrl), namespace });

@@ -1,17 +1,14 @@
 // The handlers of the routes of kind `local`: the gateway's lists, the documents that describe the API, and its health.
-import {
-  asyncApiDocument,
-  documentationPage,
-  openApiDocument,
-  type DocumentationPage,
-} from '@lead-scoring/contracts';
+import { asyncApiDocument } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { livenessHandler, readinessHandler, type HealthCheck, type Logger } from '@lead-scoring/service';
+import type { Response } from 'express';
 import { organisationRateLimitOf, type GatewayConfiguration } from '../configuration.js';
 import { usageHandler } from '../usage/handler.js';
 import type { Invitations } from '../invitations/handlers.js';
 import { createAuditHandlers } from '../audit/handlers.js';
 import type { Forwarder } from './forward.js';
+import { apiVersion } from './api-version.js';
 import { identityLists } from './identity-lists.js';
 import { limitsHandler } from './limits.js';
 import type { LocalHandlers } from './local.js';
@@ -24,15 +21,15 @@ export interface LocalDependencies {
   logger: Logger;
 }
 
-const apiVersion = '1.0.0';
-
 export function createLocalHandlers(
   configuration: GatewayConfiguration,
   { readModel, invitations, forwarder, healthChecks, logger }: LocalDependencies,
 ): LocalHandlers {
   const { NAMESPACE: namespace, PARTITIONS: partitions, ANSWER_IDLE_MS: answerIdleMs } = configuration;
-  const description = firstCall(describeApi);
-  const asyncApi = firstCall(() => textOf(asyncApiDocument({ version: apiVersion, namespace, partitions })));
+  const documents = firstCall(describeApi);
+  const asyncApi = firstCall(() =>
+    bytesOf(JSON.stringify(asyncApiDocument({ version: apiVersion, namespace, partitions }))),
+  );
   // One for all requests: it remembers what it has logged.
   const isReady = readinessHandler(healthChecks, logger);
   return {
@@ -41,9 +38,17 @@ export function createLocalHandlers(
     getUsage: usageHandler({ readModel, forwarder }),
     ...invitations,
     ...createAuditHandlers({ readModel, forwarder, answerIdleMs }),
-    openApiDocument: jsonDocument(() => description().openApi),
-    asyncApiDocument: jsonDocument(asyncApi),
-    documentation: page(() => description().page),
+    openApiDocument: async (_req, res) => {
+      sendJson(res, (await documents()).openApi);
+    },
+    asyncApiDocument: (_req, res) => {
+      sendJson(res, asyncApi());
+    },
+    documentation: async (_req, res) => {
+      const { html, contentSecurityPolicy } = (await documents()).page;
+      res.setHeader('Content-Security-Policy', contentSecurityPolicy);
+      res.type('html').send(html);
+    },
     liveness: async (req, res) => {
       await livenessHandler(req, res, () => undefined);
     },
@@ -53,39 +58,19 @@ export function createLocalHandlers(
   };
 }
 
-/**
- * Calls the function once, at the first call of the result. The documents take a third of a second of processor time, and most gateways
- * are never asked for them.
- */
+/** Calls the function once, at the first call of the result: most gateways are never asked for the documents. */
 function firstCall<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
-interface ApiDescription {
-  openApi: Buffer;
-  page: DocumentationPage;
+async function describeApi() {
+  const { openApiText, documentation } = await import('./documents.computed.js');
+  return { openApi: bytesOf(openApiText()), page: documentation() };
 }
 
-function describeApi(): ApiDescription {
-  const openApi = openApiDocument({ version: apiVersion });
-  return { openApi: textOf(openApi), page: documentationPage(openApi) };
-}
+const bytesOf = (text: string) => Buffer.from(text);
 
-function textOf(document: object): Buffer {
-  return Buffer.from(JSON.stringify(document));
-}
-
-function jsonDocument(text: () => Buffer): LocalHandlers['openApiDocument'] {
-  return (_req, res) => {
-    res.type('application/json').send(text());
-  };
-}
-
-function page(documentation: () => DocumentationPage): LocalHandlers['documentation'] {
-  return (_req, res) => {
-    const { html, contentSecurityPolicy } = documentation();
-    res.setHeader('Content-Security-Policy', contentSecurityPolicy);
-    res.type('html').send(html);
-  };
+function sendJson(res: Response, text: Buffer): void {
+  res.type('application/json').send(text);
 }
