@@ -9,11 +9,10 @@ import { build } from 'esbuild';
 import { installationMark, root } from './root.mjs';
 
 /**
- * Packages that stay packages: parts of kafkajs are required by their paths; three are compiled for the machine; resvg and the fonts
- * are files that are read; piscina starts a file of its own as a thread.
+ * Packages that stay packages: three are compiled for the machine; resvg and the fonts are files that are read; piscina starts a file of
+ * its own as a thread.
  */
 export const packagesBeside = [
-  'kafkajs',
   'snappy',
   'lz4-napi',
   '@node-rs/crc32',

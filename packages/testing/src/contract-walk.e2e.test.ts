@@ -5,6 +5,7 @@ import { eventually } from '@lead-scoring/platform/waiting';
 import {
   leadIdOf,
   leadParametersOf,
+  openApiDocument,
   problem,
   recordDeclarations,
   serviceNames,
@@ -422,6 +423,18 @@ describe('an undeclared route is not served', () => {
 });
 
 describe('the system’s descriptions of itself', () => {
+  test('what its bundles were made with is what the declarations say', async () => {
+    const { body } = await system.request<{ info: { version: string } }>('/openapi.json', { token: null });
+    const declared = openApiDocument({ version: body.info.version });
+    expect(body).toEqual(JSON.parse(JSON.stringify(declared)));
+    // Each process has found its schemas in the catalogue by their digests, and has registered one, to try the catalogue.
+    const answer = await fetch(`${system.endpoints.schemaRegistryUrl}/subjects`);
+    const subjects = ((await answer.json()) as string[]).filter((name) =>
+      name.startsWith(`${system.namespace}.`),
+    );
+    expect(subjects.length).toBeLessThan(recordDeclarations.length / 4);
+  });
+
   test('/openapi.json describes exactly the declared routes', async () => {
     const { body } = await system.request<OpenApi>('/openapi.json', { token: null });
     expect(body.openapi).toMatch(/^3\.1/);
