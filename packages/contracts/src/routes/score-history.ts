@@ -69,7 +69,7 @@ export type ScoreHistory = z.infer<typeof scoreHistory>;
 const historyQuery = {
   score_type: z
     .enum(leadScoreTypes, {
-      error: `must be ${leadScoreTypes.join(', ').replace(/, (?=\w+$)/, ' or ')}: past scores of accounts are not kept`,
+      error: `must be ${leadScoreTypes.join(' or ')}: past scores of accounts are not kept`,
     })
     .default('engagement')
     .describe('profile, deal: the score by the times of its decisions, the only clock of these scores.')

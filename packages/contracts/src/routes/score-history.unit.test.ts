@@ -45,7 +45,7 @@ describe.each([getScoreHistory, drawScoreHistory])('the query of $name', (route)
     [
       'score_type',
       { score_type: 'account' },
-      'must be engagement, profile or deal: past scores of accounts are not kept',
+      'must be engagement or profile or deal: past scores of accounts are not kept',
     ],
   ])('refuses %s in %j', (parameter, query, message) => {
     expect(complaints(query, route)).toEqual([[parameter, message]]);

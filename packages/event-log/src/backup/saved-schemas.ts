@@ -55,8 +55,8 @@ export async function registerSaved(
   const ids = new Map<number, number>();
   for (const { id, schema, subjects } of schemas)
     for (const subject of subjects) {
-      const [topic = '', type = ''] = subject.split(/-(?=\w+$)/);
-      const declaration = { topic: topic as TopicName, type };
+      const hyphen = subject.lastIndexOf('-');
+      const declaration = { topic: subject.slice(0, hyphen) as TopicName, type: subject.slice(hyphen + 1) };
       const name = `${namespace}.${subject}`;
       ids.set(id, await registerSchema(registry, { declaration, subject: name, schema }));
     }
