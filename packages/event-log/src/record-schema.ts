@@ -31,9 +31,11 @@ function oncePerDeclaration<Value>(
 ): (declaration: RecordDeclaration) => Value {
   const made = new WeakMap<RecordDeclaration, { value: Value }>();
   return (declaration) => {
-    const known = made.get(declaration) ?? { value: make(declaration) };
-    made.set(declaration, known);
-    return known.value;
+    const known = made.get(declaration);
+    if (known) return known.value;
+    const value = make(declaration);
+    made.set(declaration, { value });
+    return value;
   };
 }
 

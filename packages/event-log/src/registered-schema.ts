@@ -11,14 +11,12 @@ export interface RegisteredSchema {
 
 /** A schema that this process has registered; its validator is compiled on first use. */
 export class OwnSchema implements RegisteredSchema {
-  #validate: ValidateFunction | undefined;
-
   constructor(
     readonly id: number,
     private readonly declaration: RecordDeclaration,
   ) {}
 
   get validate(): ValidateFunction {
-    return (this.#validate ??= validatorOf(this.declaration));
+    return validatorOf(this.declaration);
   }
 }

@@ -114,7 +114,7 @@ function bundle(outdir, entryPoints, found) {
  *
  * @returns the text of the module, and the files that the results are made of
  */
-async function computed(path) {
+async function moduleOfResults(path) {
   const { metafile, outputFiles } = await build({ ...ofAllBuilds, entryPoints: [path] });
   const folder = await mkdtemp(join(root, 'node_modules/.computed-'));
   try {
@@ -139,7 +139,7 @@ function reading(found) {
     name: 'reading',
     setup({ onLoad }) {
       onLoad({ filter: /[.]computed[.]ts$/ }, async ({ path }) => {
-        const { text, inputs } = await computed(path);
+        const { text, inputs } = await moduleOfResults(path);
         for (const input of inputs) found.inputs.add(input);
         return { contents: text, loader: 'js' };
       });

@@ -19,7 +19,10 @@ const checks = ['format:check', 'lint', 'dependency-rules', 'dead-code'];
 const atServers = { projects: ['int', 'e2e'], args: ['--maxWorkers=3'] };
 const faults = { projects: ['faults'], args: ['--maxWorkers=2'] };
 const alone = { projects: ['alone'], args: ['--runInBand'] };
-/** Run beside all others, in the processor time that these leave unused while they wait for restarts, time-outs and other processes. */
+/**
+ * Run beside all others, in the processor time that these leave unused while they wait for restarts, time-outs and other processes. A file
+ * may have a tenth of a processor for minutes.
+ */
 const unit = {
   projects: ['unit'],
   args: ['--maxWorkers=1'],
@@ -102,7 +105,7 @@ try {
     await runSuite(faults, env);
     await runSuite(alone, env);
   };
-  await Promise.all([withServers(), runSuite(unit, testEnvironment())]);
+  await Promise.all([withServers(), runSuite(unit, { ...testEnvironment(), TEST_PATIENCE: '10' })]);
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${reason}\n`);

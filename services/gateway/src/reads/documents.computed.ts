@@ -3,10 +3,10 @@
 import { documentationPage, openApiDocument, type DocumentationPage } from '@lead-scoring/contracts';
 import { apiVersion } from './api-version.js';
 
-const openApi = () => openApiDocument({ version: apiVersion });
+const openApi = openApiDocument({ version: apiVersion });
 
 /** GET /openapi.json. */
-export const openApiText = (): string => JSON.stringify(openApi());
+export const openApiText = (): string => JSON.stringify(openApi);
 
 /** GET /docs. */
-export const documentation = (): DocumentationPage => documentationPage(openApi());
+export const documentation = (): DocumentationPage => documentationPage(openApi);
