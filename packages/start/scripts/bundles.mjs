@@ -149,6 +149,11 @@ function reading(found) {
       });
       onLoad({ filter: /[.]ts$/ }, async ({ path }) => {
         const contents = await readFile(path, 'utf8');
+        const required = /createRequire\(import\.meta\.url\)\('([^']+)'\)/.exec(contents)?.[1];
+        if (required !== undefined)
+          throw new Error(
+            `${path} requires ${required} at run time, where a bundle has no packages: import it`,
+          );
         for (const [, file] of contents.matchAll(/new URL\('(\.\/[^']+)\.js', import\.meta\.url\)/g))
           found.threads.set(basename(file), resolve(dirname(path), `${file}.ts`));
         return { contents, loader: 'ts' };

@@ -1,8 +1,9 @@
 // Converts Kafka's error codes to the errors that kafkajs throws for them: an answer about several partitions has one
 // code for each.
-import { createRequire } from 'node:module';
+// @ts-expect-error -- kafkajs has no types of its inner modules
+import kafkajsErrors from 'kafkajs/src/protocol/error.js';
 
-const { createErrorFromCode } = createRequire(import.meta.url)('kafkajs/src/protocol/error.js') as {
+const { createErrorFromCode } = kafkajsErrors as {
   createErrorFromCode: (code: number) => Error;
 };
 
