@@ -55,8 +55,10 @@ class SchemaCodec implements Codec {
     payload: PayloadOf<Declaration>,
     { isChecked = false }: { isChecked?: boolean | undefined } = {},
   ): Buffer {
-    const { id, validate } = this.schemas.own(declaration);
-    const value = this.#values.write(id, jsonOf(declaration, payload, isChecked ? undefined : validate));
+    const schema = this.schemas.own(declaration);
+    // A schema compiles its validator when it is asked for it.
+    const validate = isChecked ? undefined : schema.validate;
+    const value = this.#values.write(schema.id, jsonOf(declaration, payload, validate));
     if (value.length > maxRecordBytes)
       throw new EventLogError(
         'record_too_large',

@@ -1,10 +1,14 @@
 // Encoding and decoding of payloads, and the problems reported for bytes that are no record.
 import { describe, expect, test } from '@jest/globals';
-import { jsonSchemaOf, records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
+import {
+  jsonSchemaOf,
+  recordDeclarations,
+  records as declarations,
+  type RecordDeclaration,
+} from '@lead-scoring/contracts';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { createCodec, maxRecordBytes } from './codec.js';
-import { declaredRecords } from './declared-records.js';
 import type { RawRecord } from './kafka/partition-reader.js';
 import { subjectOf, type SchemaStore } from './schemas.js';
 import { createRuleset, ouId } from './testing/test-support.js';
@@ -12,7 +16,7 @@ import { createRuleset, ouId } from './testing/test-support.js';
 /** Schemas with the ids 1, 2, … in the order of declaration; no registry. */
 function schemaStore(): SchemaStore {
   const ajv = new Ajv({ strict: false, validateFormats: false });
-  const all = declaredRecords();
+  const all = recordDeclarations;
   const schemas = new Map(
     all.map((declaration, index) => [
       declaration,
@@ -199,7 +203,7 @@ describe('the codec', () => {
 
 describe('the schemas', () => {
   test('every declared record has a JSON Schema that compiles, under a subject of its own', () => {
-    const all = declaredRecords();
+    const all = recordDeclarations;
     expect(new Set(all.map((declaration) => subjectOf('a', declaration))).size).toBe(all.length);
     for (const declaration of all)
       expect(jsonSchemaOf(declaration)).toMatchObject({ $schema: 'http://json-schema.org/draft-07/schema#' });

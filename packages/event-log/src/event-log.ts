@@ -1,12 +1,16 @@
 // The event log of one process: its connections, its codec, and the preparation of topics and schemas.
 import { setImmediate } from 'node:timers/promises';
-import type { RecordDeclaration, ServiceName, TopicName } from '@lead-scoring/contracts';
+import {
+  recordDeclarations,
+  type RecordDeclaration,
+  type ServiceName,
+  type TopicName,
+} from '@lead-scoring/contracts';
 import type { Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
 import { createCodec, type Codec } from './codec.js';
 import type { Component } from './component.js';
 import type { EventLogConfig, EventLogEnvironment } from './config.js';
-import { declaredRecords } from './declared-records.js';
 import { EventLogError } from './errors.js';
 import { createKafka, createKafkaConnection, type KafkaConnection } from './kafka/kafka-connection.js';
 import { partitionOfKey } from './kafka/murmur2.js';
@@ -77,7 +81,7 @@ export function createEventLog(
   const schemas = createSchemaStore({
     registry,
     namespace: config.namespace,
-    ...(declarations && { declarations: [...declaredRecords(), ...declarations] }),
+    ...(declarations && { declarations: [...recordDeclarations, ...declarations] }),
   });
   const connections = new Set<KafkaConnection>();
   return {

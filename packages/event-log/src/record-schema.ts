@@ -10,16 +10,14 @@ import { Ajv, type ValidateFunction } from 'ajv';
  * of its type, while the process has requests to answer: ajv's optimisation of the code takes more than half of that time, and
  * the optimised code validates no faster.
  */
-export function createSchemaCompiler(): Ajv {
-  return new Ajv({
-    strict: false,
-    validateFormats: false,
-    // oxlint-disable-next-line typescript/no-deprecated -- ajv marks the option only because others should not want it
-    unicode: false,
-    logger: false,
-    code: { optimize: false },
-  });
-}
+export const schemaCompiler = new Ajv({
+  strict: false,
+  validateFormats: false,
+  // oxlint-disable-next-line typescript/no-deprecated -- ajv marks the option only because others should not want it
+  unicode: false,
+  logger: false,
+  code: { optimize: false },
+});
 
 export function digestOf(schema: string): string {
   return createHash('sha256').update(schema).digest('base64url').slice(0, 22);
@@ -42,9 +40,7 @@ function oncePerDeclaration<Value>(
 /** The schema as it is registered: JSON. */
 export const schemaTextOf = oncePerDeclaration((declaration) => JSON.stringify(jsonSchemaOf(declaration)));
 
-const compiler = createSchemaCompiler();
-
 /** The validator of records of the declaration. */
 export const validatorOf: (declaration: RecordDeclaration) => ValidateFunction = oncePerDeclaration(
-  (declaration) => compiler.compile(JSON.parse(schemaTextOf(declaration)) as object),
+  (declaration) => schemaCompiler.compile(JSON.parse(schemaTextOf(declaration)) as object),
 );

@@ -1,9 +1,8 @@
 // What a start asks of the schema registry once the schemas of its record types are registered, and what it does when the
 // catalogue of their ids does not tell the truth any more.
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { defineRecord } from '@lead-scoring/contracts';
+import { defineRecord, recordDeclarations } from '@lead-scoring/contracts';
 import { z } from 'zod';
-import { declaredRecords } from './declared-records.js';
 import type { EventLog } from './event-log.js';
 import { createRegistryClient, type RegistryClient } from './registry-client.js';
 import { createSchemaStore, type SchemaStore } from './schemas.js';
@@ -29,7 +28,7 @@ function recordingClient(refuses?: RegExp): RegistryClient {
 }
 
 async function registered(
-  declarations = declaredRecords(),
+  declarations = recordDeclarations,
   registry = recordingClient(),
 ): Promise<SchemaStore> {
   requests = [];
@@ -39,7 +38,7 @@ async function registered(
 }
 
 const idsOf = (schemas: SchemaStore): number[] =>
-  declaredRecords().map((declaration) => schemas.own(declaration).id);
+  recordDeclarations.map((declaration) => schemas.own(declaration).id);
 
 beforeAll(async () => {
   log = testLog();
@@ -53,18 +52,18 @@ beforeEach(() => {
 });
 
 test('a process finds the ids of all record schemas with two requests', async () => {
-  const one = await registered(declaredRecords(), recordingClient(/catalogue/));
-  expect(requests.length).toBeGreaterThan(declaredRecords().length);
+  const one = await registered(recordDeclarations, recordingClient(/catalogue/));
+  expect(requests.length).toBeGreaterThan(recordDeclarations.length);
   const other = await registered();
   expect(requests).toHaveLength(2);
   expect(idsOf(other)).toEqual(idsOf(one));
-  for (const declaration of declaredRecords())
+  for (const declaration of recordDeclarations)
     expect(other.find(declaration, one.own(declaration).id)).toBe(other.own(declaration));
 });
 
 test('a changed schema is registered under the compatibility check, and the other schemas are not asked for', async () => {
   const base = { type: 'Probe', topic: 'scoring.events', key: 'ou_id', description: 'A probe.' } as const;
-  const probe = (schema: z.ZodType) => [...declaredRecords(), defineRecord({ ...base, schema })];
+  const probe = (schema: z.ZodType) => [...recordDeclarations, defineRecord({ ...base, schema })];
   const first = await registered(probe(z.strictObject({ a: z.string() })));
   const changed = probe(z.strictObject({ a: z.string(), b: z.string().optional() }));
   const second = await registered(changed);
@@ -109,6 +108,6 @@ test('with the schemas that tests share, a start in a new namespace registers on
 
 test('a registry that takes no catalogue is asked for each schema', async () => {
   const ids = idsOf(await registered());
-  expect(idsOf(await registered(declaredRecords(), recordingClient(/catalogue/)))).toEqual(ids);
+  expect(idsOf(await registered(recordDeclarations, recordingClient(/catalogue/)))).toEqual(ids);
   expect(requests.length).toBeGreaterThan(ids.length);
 });

@@ -1,6 +1,5 @@
 // The digests of record schemas. By its digest, a schema is found in the catalogue of registered ones.
-import type { RecordDeclaration } from '@lead-scoring/contracts';
-import { declaredRecords } from './declared-records.js';
+import { recordDeclarations, type RecordDeclaration } from '@lead-scoring/contracts';
 import { digestOf, schemaTextOf } from './record-schema.js';
 import { digestsOfDeclaredRecords } from './schema-digests.computed.js';
 
@@ -14,5 +13,5 @@ export function schemaDigestOf(declaration: RecordDeclaration): string {
 
 function digestsByDeclaration(): ReadonlyMap<RecordDeclaration, string> {
   const digests = digestsOfDeclaredRecords();
-  return new Map(declaredRecords().map((declaration, index) => [declaration, digests[index] ?? '']));
+  return new Map(recordDeclarations.map((declaration, index) => [declaration, digests[index] ?? '']));
 }

@@ -1,9 +1,8 @@
 // The JSON Schemas of all declared records: generated from the declarations and registered as BACKWARD compatible.
-import type { RecordDeclaration, TopicName } from '@lead-scoring/contracts';
-import { declaredRecords } from './declared-records.js';
+import { recordDeclarations, type RecordDeclaration, type TopicName } from '@lead-scoring/contracts';
 import { EventLogError } from './errors.js';
 import { ForeignSchemas } from './foreign-schemas.js';
-import { createSchemaCompiler, schemaTextOf } from './record-schema.js';
+import { schemaCompiler, schemaTextOf } from './record-schema.js';
 import { OwnSchema, type RegisteredSchema } from './registered-schema.js';
 import type { RegistryClient } from './registry-client.js';
 import { SchemaCatalogue, type CatalogueEntries, type CatalogueEntry } from './schema-catalogue.js';
@@ -70,14 +69,14 @@ class NamespaceSchemas implements SchemaStore {
   readonly #ownIds = new Map<number, Set<RecordDeclaration>>();
   readonly #foreign: ForeignSchemas;
 
-  constructor({ registry, namespace, declarations = declaredRecords() }: SchemaStoreOptions) {
+  constructor({ registry, namespace, declarations = recordDeclarations }: SchemaStoreOptions) {
     this.#registry = registry;
     this.#catalogue = new SchemaCatalogue(registry, namespace);
     this.#namespace = namespace;
     this.#declarations = declarations;
     this.#byTopicAndType = new Map(declarations.map((one) => [`${one.topic}/${one.type}`, one]));
     const subjects = new Set(declarations.map((one) => subjectOf(namespace, one)));
-    this.#foreign = new ForeignSchemas(registry, createSchemaCompiler(), (subject) => subjects.has(subject));
+    this.#foreign = new ForeignSchemas(registry, schemaCompiler, (subject) => subjects.has(subject));
   }
 
   async register(): Promise<void> {

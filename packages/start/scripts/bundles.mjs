@@ -66,13 +66,15 @@ export async function bundleOf(names, outdir, nameOf = (service) => service) {
 }
 
 /** Files that code starts as threads (`new URL('./x.js', import.meta.url)`) become programs beside the file that names them. */
-async function bundleWithThreads(outdir, programs) {
-  const found = { threads: new Map(), inputs: new Set() };
+async function bundleWithThreads(outdir, programs, computed = new Map()) {
+  const found = { threads: new Map(), inputs: new Set(), computed };
   const { metafile, outputFiles } = await bundle(outdir, programs, found);
   const made = { files: outputFiles, inputs: [...Object.keys(metafile.inputs), ...found.inputs] };
   const threads = Object.fromEntries([...found.threads].filter(([name]) => !(name in programs)));
   const ofThreads =
-    Object.keys(threads).length === 0 ? { files: [], inputs: [] } : await bundleWithThreads(outdir, threads);
+    Object.keys(threads).length === 0
+      ? { files: [], inputs: [] }
+      : await bundleWithThreads(outdir, threads, computed);
   return {
     files: [...made.files, ...ofThreads.files],
     inputs: [...new Set([...made.inputs, ...ofThreads.inputs])],
@@ -139,7 +141,10 @@ function reading(found) {
     name: 'reading',
     setup({ onLoad }) {
       onLoad({ filter: /[.]computed[.]ts$/ }, async ({ path }) => {
-        const { text, inputs } = await moduleOfResults(path);
+        // Several programs may have the same module.
+        const results = found.computed.get(path) ?? moduleOfResults(path);
+        found.computed.set(path, results);
+        const { text, inputs } = await results;
         for (const input of inputs) found.inputs.add(input);
         return { contents: text, loader: 'js' };
       });

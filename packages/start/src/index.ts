@@ -11,6 +11,7 @@ export {
   type SampleRuleset,
 } from './sample-data.js';
 export {
+  collectorFlags,
   startSystem,
   type RunningService,
   type RunningSystem,

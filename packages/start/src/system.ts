@@ -228,7 +228,7 @@ function bundledProgram(root: string, name: ServiceName): ServiceProgram {
  * loop. Counted as part of the heap, the buffers are collected with it. A collection moves at most 1 MB of objects together, in place of 4,
  * or of 12 when it gives memory back: to move them and to update what points to them was more than half of the pauses of a process with many leads in memory.
  */
-function collectorFlags(): string[] {
+export function collectorFlags(): string[] {
   const [node = 0] = process.versions.node.split('.').map(Number);
   const youngGeneration = '--max-semi-space-size=64';
   // Node exits on an option that it does not know; Node 26 knows the others.

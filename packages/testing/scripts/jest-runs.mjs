@@ -6,13 +6,16 @@ import { join } from 'node:path';
 export const root = join(import.meta.dirname, '../../..');
 export const jest = join(root, 'node_modules/jest/bin/jest.js');
 
-/** @param endpoints the servers that the tests use; absent: the environment's, if any */
-export function testEnvironment(endpoints) {
+/**
+ * @param endpoints the servers that the tests use; absent: the environment's, if any
+ * @param patience what the tests' limits are multiplied by, unless the environment says it
+ */
+export function testEnvironment(endpoints, patience = 3) {
   return {
     ...process.env,
     NODE_OPTIONS: '--experimental-vm-modules --no-warnings',
     KAFKAJS_NO_PARTITIONER_WARNING: '1',
-    TEST_PATIENCE: process.env.TEST_PATIENCE ?? '3',
+    TEST_PATIENCE: process.env.TEST_PATIENCE ?? String(patience),
     ...(endpoints && {
       KAFKA_BROKERS: endpoints.kafkaBrokers.join(','),
       SCHEMA_REGISTRY_URL: endpoints.schemaRegistryUrl,

@@ -105,7 +105,7 @@ try {
     await runSuite(faults, env);
     await runSuite(alone, env);
   };
-  await Promise.all([withServers(), runSuite(unit, { ...testEnvironment(), TEST_PATIENCE: '10' })]);
+  await Promise.all([withServers(), runSuite(unit, testEnvironment(undefined, 10))]);
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${reason}\n`);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, startGuardian, startProcess, type ProcessHandle } from '@lead-scoring/platform';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { collectorFlags } from '@lead-scoring/start';
 import { Kafka, logLevel, type Admin, type Producer } from 'kafkajs';
 import { createLedTopic } from './led-topic.js';
 import { checkout, type TestSystem } from './test-system.js';
@@ -45,9 +46,7 @@ export async function startKafkaSource(
       command: process.execPath,
       args: [
         '--enable-source-maps',
-        // As in deploy/Dockerfile.
-        '--max-semi-space-size=64',
-        '--external-memory-accounted-in-global-limit',
+        ...collectorFlags(),
         '--import',
         join(checkout, 'packages/service/dist/telemetry.js'),
         join(checkout, 'services/gateway/dist/kafka-source/main.js'),

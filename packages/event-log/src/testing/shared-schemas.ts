@@ -1,7 +1,6 @@
 // The schemas of the record types for the namespaces of tests. A start in a new namespace registers more than a hundred schemas;
 // the tests of a run share one registration of them.
-import type { RecordDeclaration } from '@lead-scoring/contracts';
-import { declaredRecords } from '../declared-records.js';
+import { recordDeclarations, type RecordDeclaration } from '@lead-scoring/contracts';
 import { digestOf } from '../record-schema.js';
 import { createRegistryClient } from '../registry-client.js';
 import { SchemaCatalogue, type CatalogueEntry } from '../schema-catalogue.js';
@@ -29,7 +28,9 @@ const clientOf = (url: string) => createRegistryClient({ url, clientId: 'test', 
 
 /** Registers the schemas in a namespace that all tests of these declarations share; the first of them registers, the others find. */
 async function registerOnce(registryUrl: string): Promise<Entries> {
-  const digests = declaredRecords().map((declaration) => [declaration, schemaDigestOf(declaration)] as const);
+  const digests = recordDeclarations.map(
+    (declaration) => [declaration, schemaDigestOf(declaration)] as const,
+  );
   // Other declarations, as after a change of the checkout, have another namespace, and need not be compatible with these.
   const namespace = `shared-${digestOf(digests.map(([, digest]) => digest).join())}`;
   const schemas = createSchemaStore({ registry: clientOf(registryUrl), namespace });
