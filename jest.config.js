@@ -40,7 +40,12 @@ export default {
       testMatch: ['<rootDir>/{packages,services}/*/src/**/*.unit.test.ts'],
       setupFilesAfterEnv: ['<rootDir>/packages/testing/src/law-setup.ts'],
     },
-    { ...common, displayName: 'int', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.int.test.ts'] },
+    {
+      ...common,
+      displayName: 'int',
+      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.int.test.ts'],
+      setupFilesAfterEnv: ['<rootDir>/packages/testing/src/server-law-setup.ts'],
+    },
     { ...common, displayName: 'e2e', testMatch: endToEnd(`!(${faults}|${alone})`) },
     { ...common, displayName: 'faults', testMatch: endToEnd(`@(${faults})`) },
     { ...common, displayName: 'alone', testMatch: endToEnd(`@(${alone})`) },

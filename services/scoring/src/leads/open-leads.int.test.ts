@@ -203,7 +203,8 @@ test('any cut of the log into batches, killed at any write, gives the same docum
         );
         expect(gainsIn(documents)).toEqual(gainsOf(log));
         expect(documents.deal_ranks).toHaveLength(withDeals.length);
-        expect(dueTimesIn(documents)).toEqual(dueTimesOfLeads(documents));
+        expect(entriesIn(documents)).toEqual(entriesOfLeads(documents));
+        expect(namedTooLate(documents)).toEqual([]);
         expect(indexedTexts(documents, textIndexSize)).toEqual(textsOfLeads(documents));
         expect(storedSlots(documents, textIndexSize)).toEqual(slotsOfPages(documents, textIndexSize));
         expect(await folded(steps)).toEqual(documents);
@@ -237,12 +238,26 @@ function gainsOf(log: readonly FoldedRecord[]) {
   return gains;
 }
 
-/** By the id of the lead. */
-const dueTimesIn = ({ decay_due_leads = [] }: Record<string, unknown[]>) =>
-  (decay_due_leads as { _id: string; due_at: string }[]).map(({ _id, due_at }) => ({ _id, due_at }));
-const dueTimesOfLeads = (documents: Record<string, unknown[]>) =>
-  (documents.leads as { _id: string; decay?: { due_at?: string } }[]).flatMap(({ _id, decay }) =>
-    decay?.due_at === undefined ? [] : [{ _id, due_at: decay.due_at }],
+/** The index of due leads. */
+const entriesIn = ({ decay_due_leads = [] }: Record<string, unknown[]>) =>
+  (decay_due_leads as { _id: string; due_at: string; offset: number }[]).map(({ _id, due_at, offset }) => ({
+    _id,
+    due_at,
+    offset,
+  }));
+
+type DueLead = Pick<LeadDocument, 'decay' | 'due_entry'> & { _id: string };
+
+/** The same as the leads remember it. */
+const entriesOfLeads = ({ leads = [] }: Record<string, unknown[]>) =>
+  (leads as DueLead[]).flatMap(({ _id, due_entry }) =>
+    due_entry ? [{ _id, due_at: due_entry.at, offset: due_entry.offset }] : [],
+  );
+
+/** The leads that the index names after the time at which they are due, or not at all; and those that it names and are never due. */
+const namedTooLate = ({ leads = [] }: Record<string, unknown[]>) =>
+  (leads as DueLead[]).filter(({ decay, due_entry }) =>
+    decay?.due_at === undefined ? due_entry : !due_entry || due_entry.at > decay.due_at,
   );
 
 test('a lead that is never due has no entry, also when one was stored before a crash and the next batch is longer', async () => {
