@@ -11,7 +11,7 @@ export {
   type SampleRuleset,
 } from './sample-data.js';
 export {
-  collectorFlags,
+  nodeFlags,
   startSystem,
   type RunningService,
   type RunningSystem,

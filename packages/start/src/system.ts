@@ -217,24 +217,25 @@ async function startService(
 function bundledProgram(root: string, name: ServiceName): ServiceProgram {
   const bundles = join(root, 'packages/start/dist/services');
   const programs = ['--import', join(bundles, 'telemetry.js'), join(bundles, `${name}.js`)];
-  return { command: process.execPath, args: ['--enable-source-maps', ...collectorFlags(), ...programs] };
+  return { command: process.execPath, args: [...nodeFlags(), ...programs] };
 }
 
 /**
- * Options of V8's garbage collector. Batches are large and live as long as a transaction: a larger young generation is collected
- * less often. With 16 MB in place of 64 an event costs the gateway 1.4 times the processor time under the greatest load (one round on a
- * busy machine); a process that has just started would have 25 MB less. Records' bytes are buffers outside the heap, some of which
- * outlive the transaction; by default V8 marks the whole heap after every few dozen megabytes of buffers, in pauses that stop the event
- * loop. Counted as part of the heap, the buffers are collected with it. A collection moves at most 1 MB of objects together, in place of 4,
- * or of 12 when it gives memory back: to move them and to update what points to them was more than half of the pauses of a process with many leads in memory.
+ * The options of Node for a service: stacks that name sources, and settings of V8's garbage collector. Batches are large and live as long as
+ * a transaction: a larger young generation is collected less often. With 16 MB in place of 64 an event costs the gateway 1.4 times the
+ * processor time under the greatest load (one round on a busy machine); a process that has just started would have 25 MB less. Records'
+ * bytes are buffers outside the heap, some of which outlive the transaction; by default V8 marks the whole heap after every few dozen
+ * megabytes of buffers, in pauses that stop the event loop. Counted as part of the heap, the buffers are collected with it. A collection
+ * moves at most 1 MB of objects together, in place of 4, or of 12 when it gives memory back: to move them and to update what points to them
+ * was more than half of the pauses of a process with many leads in memory. deploy/Dockerfile has the same options.
  */
-export function collectorFlags(): string[] {
-  const [node = 0] = process.versions.node.split('.').map(Number);
-  const youngGeneration = '--max-semi-space-size=64';
+export function nodeFlags(version = process.versions.node): string[] {
+  const [major = 0] = version.split('.').map(Number);
+  const ofEveryNode = ['--enable-source-maps', '--max-semi-space-size=64'];
   // Node exits on an option that it does not know; Node 26 knows the others.
-  if (node < 26) return [youngGeneration];
+  if (major < 26) return ofEveryNode;
   return [
-    youngGeneration,
+    ...ofEveryNode,
     '--external-memory-accounted-in-global-limit',
     '--compaction-max-evacuated-bytes-mb=1',
     '--compaction-max-evacuated-bytes-mb-for-reduce-memory=1',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, startGuardian, startProcess, type ProcessHandle } from '@lead-scoring/platform';
 import { eventually } from '@lead-scoring/platform/waiting';
-import { collectorFlags } from '@lead-scoring/start';
+import { nodeFlags } from '@lead-scoring/start';
 import { Kafka, logLevel, type Admin, type Producer } from 'kafkajs';
 import { createLedTopic } from './led-topic.js';
 import { checkout, type TestSystem } from './test-system.js';
@@ -45,8 +45,7 @@ export async function startKafkaSource(
       name: `source-${String(instance)}`,
       command: process.execPath,
       args: [
-        '--enable-source-maps',
-        ...collectorFlags(),
+        ...nodeFlags(),
         '--import',
         join(checkout, 'packages/service/dist/telemetry.js'),
         join(checkout, 'services/gateway/dist/kafka-source/main.js'),

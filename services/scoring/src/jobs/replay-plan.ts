@@ -19,7 +19,7 @@ export const besideLog = {
 } as const;
 
 export interface ReplayDependencies extends StepSources {
-  /** Leads of which a step keeps the state; some 3 KB each. Default 20,000. */
+  /** Leads of which a step keeps the state; some 3 KB each. Default 10,000. */
   readonly leadsPerStep?: number | undefined;
   /** Performs what steps compute. */
   readonly tasks: TaskPerformer;
