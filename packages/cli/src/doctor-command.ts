@@ -5,12 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import {
   checkSchemaRegistry,
-  erasureState,
   listDeadLetters,
   listLag,
   listReplication,
+  maintenanceOf,
   replicationSentence,
   type EventLog,
+  type LogMaintenance,
   type PartitionLag,
   type Replication,
 } from '@lead-scoring/event-log';
@@ -185,7 +186,7 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
   if (settings.schemaRegistryUrl === undefined) return { lags, findings };
   try {
     await withEventLog(settings, async (log) => {
-      findings.push(...(await erasureFindings(log)));
+      findings.push(...maintenanceFindings(await maintenanceOf(log)));
       findings.push(...replicationFindings(await listReplication(log)));
       for (const service of serviceNames) {
         const found = await listLag(log, service);
@@ -231,31 +232,42 @@ async function rebuildFindings(settings: Settings, log: EventLog, service: Servi
   }
 }
 
-/** An erasure that is under way or has to be finished; nothing where there is none. */
-async function erasureFindings(log: EventLog): Promise<Finding[]> {
-  const what = 'erasure from the log';
-  switch (await erasureState(log)) {
-    case 'none':
-      return [];
-    case 'running':
-      return [
+const maintenance = {
+  erasure: {
+    what: 'erasure from the log',
+    interrupted: 'a topic may be incomplete',
+    command: '`lead-scoring erase`',
+    runbook: 'docs/runbooks/erasure.md',
+  },
+  restoration: {
+    what: 'restoration of a backup',
+    interrupted: 'the log is incomplete',
+    command: '`lead-scoring restore FOLDER`',
+    runbook: 'docs/runbooks/backup.md',
+  },
+} as const;
+
+/** An erasure or a restoration that is under way or has to be finished; nothing where there is none. */
+function maintenanceFindings(found: LogMaintenance | null): Finding[] {
+  if (!found) return [];
+  const { what, interrupted, command, runbook } = maintenance[found.work];
+  return found.isRunning
+    ? [
         {
           what,
           state: 'warning',
           detail: 'is running: no service starts before it has ended',
-          remedy: 'wait for `lead-scoring erase`, then start the services',
+          remedy: `wait for ${command}, then start the services`,
         },
-      ];
-    case 'unfinished':
-      return [
+      ]
+    : [
         {
           what,
           state: 'failed',
-          detail: 'was interrupted: a topic may be incomplete, and no service starts',
-          remedy: 'run `lead-scoring erase` again, to its end; docs/runbooks/erasure.md',
+          detail: `was interrupted: ${interrupted}, and no service starts`,
+          remedy: `run ${command} again, to its end; ${runbook}`,
         },
       ];
-  }
 }
 
 async function secretsFinding(log: EventLog): Promise<Finding> {

@@ -12,7 +12,7 @@ export {
   type ErasureReport,
   type ErasureStep,
 } from './erasure/erase.js';
-export { erasureState } from './erasure/turn.js';
+export { maintenanceOf, type LogMaintenance } from './erasure/turn.js';
 export * from './errors.js';
 export type { EventLogConfig, EventLogEnvironment } from './config.js';
 export type { Touch } from './liveness.js';

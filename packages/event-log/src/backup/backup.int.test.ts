@@ -10,6 +10,7 @@ import type { Admin, Producer } from 'kafkajs';
 import { isFullSize } from '@lead-scoring/platform/full-size';
 import { readGroupPlaces } from '../erasure/group-offsets.js';
 import { restorationTopic } from '../erasure/lock.js';
+import { maintenanceOf } from '../erasure/turn.js';
 import { internals, type EventLog } from '../event-log.js';
 import { positionsHeader } from '../input-positions.js';
 import type { RawRecord } from '../kafka/partition-reader.js';
@@ -113,10 +114,12 @@ test('every record comes back at its offset', async () => {
       // As a killed process leaves it.
       await restoreLog(third, folder);
       await admin.createTopics({ topics: [{ topic: restorationTopic(third.config.namespace) }] });
+      expect(await maintenanceOf(third)).toEqual({ work: 'restoration', isRunning: false });
       await expect(third.prepare()).rejects.toMatchObject({ code: 'restore_unfinished' });
       await expect(backUpLog(third, `${folder}-of-part`)).rejects.toThrow('an erasure or a restoration runs');
       await restoreLog(third, folder);
       expect(await stored(third, 'ingest.events')).toEqual(await stored(log, 'ingest.events'));
+      expect(await maintenanceOf(third)).toBeNull();
       await third.prepare();
       // A copy of the copy is the same.
       const again = await backUpLog(third, `${folder}-again`);

@@ -15,7 +15,7 @@ import { logger, ouId, removeNamespace, rulesetState, testLog } from '../testing
 import { leadDeleted, storedRecords, writeTransaction, writtenAt } from '../testing/written-records.js';
 import { takingAll } from '../inputs.js';
 import { eraseLog } from './erase.js';
-import { erasureState } from './turn.js';
+import { maintenanceOf } from './turn.js';
 
 let log: EventLog;
 let admin: Admin;
@@ -229,29 +229,29 @@ async function joinAsKilledProcess(groupId: string): Promise<void> {
 
 test('a second one at the same time is refused; a killed one is out of the way after a while', async () => {
   await write([ingested('stay@example.com')]);
-  expect(await erasureState(log)).toBe('none');
+  expect(await maintenanceOf(log)).toBeNull();
   let changes = 0;
   let meanwhile: unknown[] = [];
   // The first change makes the lock; before the second, the erasure waits until the other one has its answer.
   const slow = changing(async (change) => {
     if (++changes === 2)
       meanwhile = await Promise.all([
-        erasureState(log),
+        maintenanceOf(log),
         eraseLog(log, { patienceMs: 0 }).catch((error: unknown) => error),
       ]);
     return change();
   });
   await eraseLog(slow);
   expect(meanwhile).toMatchObject([
-    'running',
+    { work: 'erasure', isRunning: true },
     { code: 'log_in_use', message: expect.stringContaining('another') },
   ]);
   await log.prepare();
 
   await expect(eraseLog(failing({ at: 1, isAfter: true }))).rejects.toThrow('killed');
-  expect(await erasureState(log)).toBe('unfinished');
+  expect(await maintenanceOf(log)).toEqual({ work: 'erasure', isRunning: false });
   await joinAsKilledProcess(`${log.config.namespace}.erasure`);
-  expect(await erasureState(log)).toBe('running');
+  expect(await maintenanceOf(log)).toEqual({ work: 'erasure', isRunning: true });
   await eraseLog(log);
-  expect(await erasureState(log)).toBe('none');
+  expect(await maintenanceOf(log)).toBeNull();
 }, 120_000);

@@ -6,8 +6,7 @@ import { internals, type EventLog } from '../event-log.js';
 import { unavailable } from '../kafka/access-errors.js';
 import { joinGroup } from '../kafka/membership.js';
 import { pause } from '../timing.js';
-import { lockTopic } from './lock.js';
-import { topicExists } from './topic-admin.js';
+import { lockTopic, restorationTopic } from './lock.js';
 
 const lookEveryMs = 200;
 const joinPatienceMs = 30_000;
@@ -66,16 +65,28 @@ export async function takeTurn(log: EventLog, admin: Admin, patienceMs: number):
   };
 }
 
-/** Whether the log is being erased, or an erasure has to be finished before a service can start. */
-export async function erasureState(log: EventLog): Promise<'none' | 'running' | 'unfinished'> {
+/** Work on the whole log, from whose beginning to its end no service starts. */
+export interface LogMaintenance {
+  readonly work: 'erasure' | 'restoration';
+  /** Whether a process does it; otherwise it was interrupted and has to be begun again. */
+  readonly isRunning: boolean;
+}
+
+/** What keeps services from starting; null: nothing. */
+export async function maintenanceOf(log: EventLog): Promise<LogMaintenance | null> {
   const admin = log[internals].kafka.admin();
   const { namespace } = log.config;
   try {
     await admin.connect();
-    if (!(await topicExists(admin, lockTopic(namespace)))) return 'none';
-    return (await membersOf(admin, erasingGroup(namespace))) > 0 ? 'running' : 'unfinished';
+    const there = new Set(await admin.listTopics());
+    const isRestored = there.has(restorationTopic(namespace));
+    if (!isRestored && !there.has(lockTopic(namespace))) return null;
+    return {
+      work: isRestored ? 'restoration' : 'erasure',
+      isRunning: (await membersOf(admin, erasingGroup(namespace))) > 0,
+    };
   } catch (error) {
-    throw unavailable('whether records are being erased is not known', error, log.config);
+    throw unavailable('whether the log is being erased or restored is not known', error, log.config);
   } finally {
     admin.disconnect().catch(() => undefined);
   }
