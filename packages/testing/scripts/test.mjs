@@ -21,11 +21,11 @@ const faults = { projects: ['faults'], args: ['--maxWorkers=2'] };
 const alone = { projects: ['alone'], args: ['--runInBand'] };
 /**
  * Run beside all others, in the processor time that these leave unused while they wait for restarts, time-outs and other processes. A file
- * may have a tenth of a processor for minutes.
+ * may have a tenth of a processor for minutes. Two at a time: where the others have needed both processors, these have them at the end.
  */
 const unit = {
   projects: ['unit'],
-  args: ['--maxWorkers=1'],
+  args: ['--maxWorkers=2'],
   priority: constants.priority.PRIORITY_BELOW_NORMAL,
 };
 
