@@ -12,7 +12,7 @@ const lookEveryMs = 100;
 /** Kafka's mark of a setting that was given to the topic itself. */
 const ofTopic = kafkajs.ConfigSource.TOPIC_CONFIG;
 
-export async function topicExists(admin: Admin, topic: string): Promise<boolean> {
+async function topicExists(admin: Admin, topic: string): Promise<boolean> {
   return (await admin.listTopics()).includes(topic);
 }
 

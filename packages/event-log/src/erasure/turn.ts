@@ -72,7 +72,7 @@ export interface LogMaintenance {
   readonly isRunning: boolean;
 }
 
-/** What keeps services from starting; null: nothing. */
+/** The erasure or restoration that keeps services from starting; null: there is none. */
 export async function maintenanceOf(log: EventLog): Promise<LogMaintenance | null> {
   const admin = log[internals].kafka.admin();
   const { namespace } = log.config;
