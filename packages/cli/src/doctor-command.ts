@@ -206,11 +206,13 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
       if (lags.some(({ service }) => service === 'notification')) findings.push(await secretsFinding(log));
     });
   } catch (error) {
+    // The reason is with the remedies, which are shown whole.
+    const reason = plain(failureOf(error).message ?? '');
     findings.push({
       what: 'the log',
       state: 'failed',
-      detail: plain(failureOf(error).message ?? 'cannot be read'),
-      remedy: 'docs/runbooks/access.md, when the servers run',
+      detail: 'cannot be read',
+      remedy: `${reason} docs/runbooks/access.md, when the servers run`.trim(),
     });
   }
   return { lags, findings };
