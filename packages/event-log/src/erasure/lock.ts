@@ -21,3 +21,9 @@ export function copiedMark(namespace: string, topic: TopicName): string {
 export function restorationTopic(namespace: string): string {
   return `${namespace}.restoration`;
 }
+
+/** The work whose lock is among the topics; a restoration before an erasure. null: services may start. */
+export function lockedWork(topics: ReadonlySet<string>, namespace: string): 'erasure' | 'restoration' | null {
+  if (topics.has(restorationTopic(namespace))) return 'restoration';
+  return topics.has(lockTopic(namespace)) ? 'erasure' : null;
+}

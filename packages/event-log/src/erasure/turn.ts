@@ -6,7 +6,7 @@ import { internals, type EventLog } from '../event-log.js';
 import { unavailable } from '../kafka/access-errors.js';
 import { joinGroup } from '../kafka/membership.js';
 import { pause } from '../timing.js';
-import { lockTopic, restorationTopic } from './lock.js';
+import { lockedWork, lockTopic } from './lock.js';
 
 const lookEveryMs = 200;
 const joinPatienceMs = 30_000;
@@ -78,13 +78,8 @@ export async function maintenanceOf(log: EventLog): Promise<LogMaintenance | nul
   const { namespace } = log.config;
   try {
     await admin.connect();
-    const there = new Set(await admin.listTopics());
-    const isRestored = there.has(restorationTopic(namespace));
-    if (!isRestored && !there.has(lockTopic(namespace))) return null;
-    return {
-      work: isRestored ? 'restoration' : 'erasure',
-      isRunning: (await membersOf(admin, erasingGroup(namespace))) > 0,
-    };
+    const work = lockedWork(new Set(await admin.listTopics()), namespace);
+    return work && { work, isRunning: (await membersOf(admin, erasingGroup(namespace))) > 0 };
   } catch (error) {
     throw unavailable('whether the log is being erased or restored is not known', error, log.config);
   } finally {
