@@ -2,9 +2,9 @@
 // checked for its length before a pattern runs on it.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { checkSync } from 'recheck';
 import { z } from 'zod';
 import { recordDeclarations } from '../records/index.js';
+import { timeOfPattern } from '../testing/linear-time.js';
 import { schemasWithin, valuesHolding } from '../testing/schema-walk.js';
 import { longestLinearMs, processorTimeOf, worstTexts } from '../testing/worst-texts.js';
 import { routes } from './index.js';
@@ -76,8 +76,8 @@ test('every declared pattern takes linear time', () => {
   expect(patterns.size).toBeGreaterThan(10);
   for (const pattern of patterns) {
     const end = pattern.lastIndexOf('/');
-    const { status } = checkSync(pattern.slice(1, end), pattern.slice(end + 1), { timeout: 60_000 });
-    expect([pattern, status]).toEqual([pattern, 'safe']);
+    const time = timeOfPattern(pattern.slice(1, end), pattern.slice(end + 1));
+    expect([pattern, time]).toEqual([pattern, 'safe']);
   }
 });
 

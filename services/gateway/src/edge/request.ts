@@ -45,7 +45,7 @@ export function headerOf(req: IncomingMessage, name: string): string | undefined
  * listens on IPv6. Undefined once the client has closed the connection.
  */
 export function addressOf({ ip }: Pick<Request, 'ip'>): string | undefined {
-  return ip?.replace(/^::ffff:(?=\d+\.)/i, '').slice(0, maximumAddress);
+  return ip?.replace(/^::ffff:(\d+\.)/i, '$1').slice(0, maximumAddress);
 }
 
 /** The caller with the address, for the records of what the request changes. */
