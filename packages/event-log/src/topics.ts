@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { unavailable } from './kafka/access-errors.js';
 import { EventLogError, EventLogUnavailable } from './errors.js';
 import type { EventLogConfig } from './config.js';
-import { lockedWork } from './erasure/lock.js';
+import { assertUnlocked } from './erasure/lock.js';
 import { checkGroupRetention } from './kafka/group-retention.js';
 import { protocolErrorType } from './kafka/kafka-errors.js';
 import { whenKnown } from './kafka/when-known.js';
@@ -59,19 +59,7 @@ export async function ensureTopics(kafka: Kafka, config: EventLogConfig, logger:
 
 async function createMissing(admin: Admin, config: EventLogConfig): Promise<void> {
   const there = new Set(await admin.listTopics());
-  const work = lockedWork(there, config.namespace);
-  if (work === 'restoration')
-    throw new EventLogError(
-      'restore_unfinished',
-      'a backup is being restored, or that was interrupted: nothing may read or write the log until `lead-scoring restore` has ended. ' +
-        'Run it again if it does not run: docs/runbooks/backup.md',
-    );
-  if (work === 'erasure')
-    throw new EventLogError(
-      'erasure_unfinished',
-      'records are being erased from the log, or that was interrupted: nothing may read or write it until `lead-scoring erase` has ended. ' +
-        'Run it again if it does not run: docs/runbooks/erasure.md',
-    );
+  assertUnlocked(there, config.namespace);
   await createDeclared(admin, config, there);
 }
 

@@ -7,7 +7,7 @@ import { serviceNames, type ServiceName, type TopicName } from '@lead-scoring/co
 import type { Admin } from 'kafkajs';
 import { groupIds, assertNobodyReads } from '../erasure/stopped-readers.js';
 import { readGroupPlaces } from '../erasure/group-offsets.js';
-import { lockTopic, restorationTopic } from '../erasure/lock.js';
+import { assertUnlocked } from '../erasure/lock.js';
 import { recordsBefore } from '../erasure/partition-copy.js';
 import { takeTurn } from '../erasure/turn.js';
 import { EventLogError } from '../errors.js';
@@ -50,7 +50,7 @@ const lookEveryMs = 250;
 
 /**
  * Copies the log of a namespace into a new or empty folder.
- * @throws EventLogError `log_in_use` while services run, `backup_refused` for a folder that has files
+ * @throws EventLogError `log_in_use` while services run, `erasure_unfinished`, `restore_unfinished`, `backup_refused` for a folder that has files
  */
 export async function backUpLog(
   log: EventLog,
@@ -106,12 +106,7 @@ async function makeFolder(folder: string): Promise<void> {
 async function assertWhole(log: EventLog, admin: Admin): Promise<void> {
   const { namespace, partitions } = log.config;
   const there = new Set(await admin.listTopics());
-  for (const lock of [lockTopic(namespace), restorationTopic(namespace)])
-    if (there.has(lock))
-      throw new EventLogError(
-        'log_in_use',
-        `${lock} exists: an erasure or a restoration runs or was interrupted. Run \`lead-scoring ${lock === lockTopic(namespace) ? 'erase' : 'restore'}\` to its end first`,
-      );
+  assertUnlocked(there, namespace);
   const names = savedTopics.map(log[internals].wire);
   if (!names.every((name) => there.has(name)))
     throw new EventLogError(

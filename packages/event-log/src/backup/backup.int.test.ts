@@ -9,7 +9,8 @@ import { records as declarations, type TopicName } from '@lead-scoring/contracts
 import type { Admin, Producer } from 'kafkajs';
 import { isFullSize } from '@lead-scoring/platform/full-size';
 import { readGroupPlaces } from '../erasure/group-offsets.js';
-import { restorationTopic } from '../erasure/lock.js';
+import { eraseLog } from '../erasure/erase.js';
+import { lockTopic, restorationTopic } from '../erasure/lock.js';
 import { maintenanceOf } from '../erasure/turn.js';
 import { internals, type EventLog } from '../event-log.js';
 import { positionsHeader } from '../input-positions.js';
@@ -106,6 +107,18 @@ test('every record comes back at its offset', async () => {
   await expect(restoreLog(other, folder)).rejects.toThrow('a restoration never mixes two logs');
 }, 120_000);
 
+test('an unfinished erasure keeps a restoration away', async () => {
+  const erased = testLog({ partitions: 1 });
+  const topic = lockTopic(erased.config.namespace);
+  try {
+    // As a killed process leaves it, which has deleted a topic and not made it again.
+    await admin.createTopics({ topics: [{ topic }] });
+    await expect(restoreLog(erased, folder)).rejects.toMatchObject({ code: 'erasure_unfinished' });
+  } finally {
+    await admin.deleteTopics({ topics: [topic] });
+  }
+});
+
 (isFullSize ? test : test.skip)(
   'an interrupted restoration keeps services away until another one has ended',
   async () => {
@@ -116,7 +129,9 @@ test('every record comes back at its offset', async () => {
       await admin.createTopics({ topics: [{ topic: restorationTopic(third.config.namespace) }] });
       expect(await maintenanceOf(third)).toEqual({ work: 'restoration', isRunning: false });
       await expect(third.prepare()).rejects.toMatchObject({ code: 'restore_unfinished' });
-      await expect(backUpLog(third, `${folder}-of-part`)).rejects.toThrow('an erasure or a restoration runs');
+      const refused = { code: 'restore_unfinished' };
+      await expect(backUpLog(third, `${folder}-of-part`)).rejects.toMatchObject(refused);
+      await expect(eraseLog(third)).rejects.toMatchObject(refused);
       await restoreLog(third, folder);
       expect(await stored(third, 'ingest.events')).toEqual(await stored(log, 'ingest.events'));
       expect(await maintenanceOf(third)).toBeNull();

@@ -4,7 +4,7 @@
 import { records as declarations, topics, type TopicName } from '@lead-scoring/contracts';
 import type { Admin } from 'kafkajs';
 import { setGroupPlaces } from '../erasure/group-offsets.js';
-import { restorationTopic } from '../erasure/lock.js';
+import { assertUnlocked, restorationTopic } from '../erasure/lock.js';
 import { assertNobodyReads } from '../erasure/stopped-readers.js';
 import { removeTopic } from '../erasure/topic-admin.js';
 import { takeTurn } from '../erasure/turn.js';
@@ -38,7 +38,7 @@ export interface RestoreReport {
 
 /**
  * Restores a log. Call it again after it was interrupted: no service starts before it has ended.
- * @throws EventLogError `backup_damaged`, `backup_refused` where the namespace has records, `topic_mismatch`
+ * @throws EventLogError `backup_damaged`, `backup_refused` where the namespace has records, `erasure_unfinished`, `topic_mismatch`
  */
 export async function restoreLog(
   log: EventLog,
@@ -80,6 +80,7 @@ async function makeEmptyTopics(log: EventLog, admin: Admin, patienceMs: number):
   await assertNobodyReads(admin, namespace, [], patienceMs);
   const lock = restorationTopic(namespace);
   const there = new Set(await admin.listTopics());
+  assertUnlocked(there, namespace, 'restoration');
   const own = topics.map(({ name }) => log[internals].wire(name)).filter((name) => there.has(name));
   if (!there.has(lock)) {
     await assertEmpty(admin, own, namespace);

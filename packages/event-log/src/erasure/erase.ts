@@ -17,7 +17,7 @@ import { internals, type EventLog } from '../event-log.js';
 import type { KafkaConnection } from '../kafka/kafka-connection.js';
 import type { RawRecord } from '../kafka/partition-reader.js';
 import { copyGroupOffsets } from './group-offsets.js';
-import { copiedMark, copyTopic, lockTopic } from './lock.js';
+import { assertUnlocked, copiedMark, copyTopic, lockTopic } from './lock.js';
 import { ErasureMarks, payloadOf } from './marks.js';
 import {
   appendCopied,
@@ -74,7 +74,7 @@ const parallel = 4;
 
 /**
  * Erases. Call it again after it was interrupted: no service starts before it has ended.
- * @throws EventLogError `log_in_use` while services, consumers of the topics or another erasure run
+ * @throws EventLogError `log_in_use` while services, consumers of the topics or another erasure run, `restore_unfinished`
  */
 export async function eraseLog(log: EventLog, options: ErasureOptions = {}): Promise<ErasureReport> {
   const { kafka } = log[internals];
@@ -113,6 +113,7 @@ class Erasure {
 
   async run(): Promise<ErasureReport> {
     const there = new Set(await this.admin.listTopics());
+    assertUnlocked(there, this.log.config.namespace, 'erasure');
     if (!unitTopics.every((topic) => there.has(this.#wire(topic))) && !there.has(this.#lock()))
       throw new EventLogError(
         'topic_mismatch',
@@ -128,8 +129,9 @@ class Erasure {
   }
 
   async #erase(): Promise<ErasureReport> {
-    // Another erasure may have ended since.
+    // Another erasure may have ended since, or a restoration begun.
     const there = new Set(await this.admin.listTopics());
+    assertUnlocked(there, this.log.config.namespace, 'erasure');
     if (!there.has(this.#lock())) await makeMark(this.admin, this.#lock(), this.#wire('gateway.events'));
     const interrupted = unitTopics.filter((topic) => there.has(this.#mark(topic)));
     await this.#assertStopped(interrupted.length === 0);

@@ -1,6 +1,7 @@
 // Topics that exist only while the log is being erased or restored. A topic is made and deleted at once or not at all, and every process sees it, so
 // they say how far an erasure has come, also after it was killed.
 import type { TopicName } from '@lead-scoring/contracts';
+import { EventLogError } from '../errors.js';
 
 /** Exists from the beginning of an erasure to its end: no service starts meanwhile. */
 export function lockTopic(namespace: string): string {
@@ -26,4 +27,32 @@ export function restorationTopic(namespace: string): string {
 export function lockedWork(topics: ReadonlySet<string>, namespace: string): 'erasure' | 'restoration' | null {
   if (topics.has(restorationTopic(namespace))) return 'restoration';
   return topics.has(lockTopic(namespace)) ? 'erasure' : null;
+}
+
+const unfinished = {
+  restoration: () =>
+    new EventLogError(
+      'restore_unfinished',
+      'a backup is being restored, or that was interrupted: nothing may read or write the log until `lead-scoring restore` has ended. ' +
+        'Run it again if it does not run: docs/runbooks/backup.md',
+    ),
+  erasure: () =>
+    new EventLogError(
+      'erasure_unfinished',
+      'records are being erased from the log, or that was interrupted: nothing may read or write it until `lead-scoring erase` has ended. ' +
+        'Run it again if it does not run: docs/runbooks/erasure.md',
+    ),
+};
+
+/**
+ * @param own the caller's work, which finishes what was interrupted
+ * @throws EventLogError `restore_unfinished` or `erasure_unfinished` where another work has locked the log
+ */
+export function assertUnlocked(
+  topics: ReadonlySet<string>,
+  namespace: string,
+  own: 'erasure' | 'restoration' | null = null,
+): void {
+  const work = lockedWork(topics, namespace);
+  if (work !== null && work !== own) throw unfinished[work]();
 }
