@@ -26,7 +26,7 @@ test('rates and latencies are compared round by round, and the goals are medians
   expect(report).toContain('| 10,000 | 7,000 | 0.60 | 4,000 | 0.30 |');
   expect(report).toContain('| without ticks | 100 | 200 | 400 |');
   expect(report).toContain('| beside ticks | 130 | 260 | 520 |');
-  expect(report).toContain('rate of events: met (0.60); p99');
+  expect(report).toContain('rate of events: met (0.60), beside live events: **not met** (0.30); p99');
   expect(report).toContain('times that without ticks: met (1.30).');
 });
 

@@ -25,7 +25,7 @@ interface DecayRound {
   scoredPerSecond: number;
   /** Ticks a second, from the moment at which they are run until none is due. */
   ticksPerSecond: number;
-  /** The same while live events come in. */
+  /** The same while live events come in, as long as the ticks took alone. */
   ticksBesideLivePerSecond: number;
   /** Of live events from POST to readable, while no tick is due and while ticks are decided. */
   quiet: Latencies;
@@ -109,11 +109,14 @@ class DecayMeasurement {
     const again = await this.#leadsFallDue();
     const quiet = await this.#pace(again.dueAt - Date.now());
     await until(again.dueAt);
-    const [besideMs, decaying] = await Promise.all([this.#untilNoneIsDue(again.dueAt), this.#pace(aloneMs)]);
+    const end = this.#untilNoneIsDue(again.dueAt);
+    const decaying = await this.#pace(aloneMs);
+    const ticksBesideLivePerSecond = await this.#ticksPerSecondSince(again.dueAt);
+    await end;
     return {
       scoredPerSecond,
       ticksPerSecond: perSecond(this.sizes.leads, aloneMs),
-      ticksBesideLivePerSecond: perSecond(this.sizes.leads, besideMs),
+      ticksBesideLivePerSecond,
       quiet,
       decaying,
     };
@@ -142,16 +145,26 @@ class DecayMeasurement {
     });
   }
 
+  /** Of the ticks that were due at `dueAt`, how many a second were decided until now. */
+  async #ticksPerSecondSince(dueAt: number): Promise<number> {
+    const now = Date.now();
+    const left = await this.#due.countDocuments(dueBy(dueAt));
+    return perSecond(this.sizes.leads - left, now - dueAt);
+  }
+
   /** @returns milliseconds from `dueAt` on */
   async #untilNoneIsDue(dueAt: number): Promise<number> {
-    // By the index, which begins with the partition.
-    const due = { partition: { $in: partitions }, due_at: { $lte: new Date(dueAt).toISOString() } };
-    while (await this.#due.findOne(due, { projection: { _id: 1 } })) {
+    while (await this.#due.findOne(dueBy(dueAt), { projection: { _id: 1 } })) {
       if (Date.now() > dueAt + timeoutMs) throw new Error('the ticks were not decided in time');
       await pause(pollMs);
     }
     return Date.now() - dueAt;
   }
+}
+
+/** The entries that are due, by the index, which begins with the partition. */
+function dueBy(time: number) {
+  return { partition: { $in: partitions }, due_at: { $lte: new Date(time).toISOString() } };
 }
 
 function planOf(name: string, leads: number, events: number, at: number): WorkloadPlan {

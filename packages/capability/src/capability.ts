@@ -56,6 +56,8 @@ export interface PartitionScope {
   readonly partition: number;
   /** Writes through it are refused once the partition belongs to another process. */
   readonly readModel: ReadModel;
+  /** The number of events of other services that the partition has decided on since it was opened. */
+  eventsDecided(): number;
   /** What another capability of the service was opened as, in this partition. The order of the list does not matter. */
   opened<Opened extends OpenCapability>(capability: { open(scope: PartitionScope): Opened }): Opened;
 }

@@ -32,7 +32,7 @@ export interface OpenFollower {
   forget?(): void;
 }
 
-export type FollowerScope = Omit<PartitionScope, 'opened'>;
+export type FollowerScope = Pick<PartitionScope, 'partition' | 'readModel'>;
 
 export interface FollowingProjectionDeclaration extends Pick<Capability, 'reads' | 'collections'> {
   /** Durable, and declared in `projectorNames`: the name of the consumer group and of the checkpoints. */

@@ -26,6 +26,7 @@ const sent = outgoing(records.forgetDealLead, { key: id, payload });
 const scope: PartitionScope = {
   partition: 0,
   readModel: {} as ReadModel,
+  eventsDecided: () => 0,
   opened: () => {
     throw new Error('no other capability is needed');
   },

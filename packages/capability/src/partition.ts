@@ -40,6 +40,7 @@ class ServicePartition implements PartitionState {
   readonly #opened = new Map<Pick<Capability, 'open'>, OpenCapability>();
   readonly #takers = new Map<string, OpenCapability[]>();
   readonly #folders = new Map<string, OpenCapability[]>();
+  #eventsDecided = 0;
   /** The next offset after the last event that is folded. */
   #eventsEnd = 0n;
   /** In the order of the service's list. */
@@ -64,6 +65,7 @@ class ServicePartition implements PartitionState {
     const scope: PartitionScope = {
       partition: this.partition,
       readModel: this.readModel,
+      eventsDecided: () => this.#eventsDecided,
       opened: <Opened extends OpenCapability>(other: { open(scope: PartitionScope): Opened }) =>
         this.#open(other) as Opened,
     };
@@ -77,7 +79,7 @@ class ServicePartition implements PartitionState {
       const name = routeOf({ topic, type });
       routes.set(name, [...(routes.get(name) ?? []), opened]);
     };
-    for (const type of Object.keys(commands)) add(this.#takers, `${this.service.name}.commands`, type);
+    for (const type of Object.keys(commands)) add(this.#takers, this.#commandTopic, type);
     for (const [topic, types] of Object.entries(reads))
       for (const [type, use] of Object.entries(types)) if (use === 'taken') add(this.#takers, topic, type);
     if (opened.fold)
@@ -93,6 +95,7 @@ class ServicePartition implements PartitionState {
 
   async decide(incoming: IncomingRecord[]): Promise<Decision> {
     const decisions: Decision[] = [];
+    for (const { topic } of incoming) if (topic !== this.#commandTopic) this.#eventsDecided += 1;
     const parts = divided(incoming, this.#takers);
     for (const opened of this.#listed) {
       const taken = parts.get(opened);
@@ -185,6 +188,10 @@ class ServicePartition implements PartitionState {
 
   get #ownTopic(): TopicName {
     return `${this.service.name}.events`;
+  }
+
+  get #commandTopic(): TopicName {
+    return `${this.service.name}.commands`;
   }
 
   async caughtUp(): Promise<void> {

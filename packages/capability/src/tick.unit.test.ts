@@ -65,7 +65,8 @@ function opened(due: Map<string, string>, { failing = 0 } = {}) {
       },
     }),
   });
-  const [clock, other] = [capability.open({} as PartitionScope), capability.open({} as PartitionScope)];
+  const scope = { eventsDecided: () => 0 } as PartitionScope;
+  const [clock, other] = [capability.open(scope), capability.open(scope)];
   /** Decides the commands from an offset on, folds them, and asks for the replies, as the event log does. */
   const process = async (from: number) => {
     const records = sent

@@ -59,6 +59,8 @@ export function decayTick({ leads, configurations, timing, ...dependencies }: De
 
 /** Leads that one look into the index finds. The stored leads have to be level with the log for a look, which takes time. */
 const maximumDueLeads = 2_500;
+/** Leads of one command: with more, events wait longer for a batch and for its documents. */
+const leadsPerCommand = 250;
 /** Ticks of one lead in one command: more are left to the next. */
 const maximumTicks = 100;
 /** Milliseconds before a step that waits for the publication of a change is sent again. */
@@ -78,8 +80,8 @@ class OpenDecay implements OpenTick {
     const { partition } = this.scope;
     const found = await this.leads.due({ asOf, limit: maximumDueLeads });
     const commands: OutgoingRecord[] = [];
-    for (let from = 0; from < found.length; from += records.maximumDecayLeads) {
-      const leads = found.slice(from, from + records.maximumDecayLeads);
+    for (let from = 0; from < found.length; from += leadsPerCommand) {
+      const leads = found.slice(from, from + leadsPerCommand);
       const payload = { partition, as_of: asOf, leads };
       commands.push(outgoing(records.runDecay, { key: String(partition), partition, payload }));
     }

@@ -33,6 +33,7 @@ function open(readModel: ReadModel) {
   const counts = capability.open({
     readModel,
     partition: 0,
+    eventsDecided: () => 0,
     opened: () => openLeads as never,
   });
   return {
