@@ -6,7 +6,7 @@ import type { Binary, Collection } from 'mongodb';
 import { defineCollection } from './collection-declaration.js';
 import { ensureCollections } from './collections.js';
 import type { ReadModel } from './connection.js';
-import { createGuardedWriter, insertMissing } from './guarded-writer.js';
+import { createGuardedWriter, deleteMatching, insertMissing } from './guarded-writer.js';
 import { throwawayReadModel } from './testing/throwaway.js';
 import { binaryToUuid, offsetToNumber, uuidToBinary } from './values.js';
 import { replaceEach, replaceSet, strategyFor } from './write-strategies.js';
@@ -175,6 +175,19 @@ describe('writing', () => {
     expect(await insertMissing(collection, documents)).toBe(0);
     expect(await contents()).toEqual(expected(documents));
     expect(await insertMissing(collection, [])).toBe(0);
+  });
+
+  test('deleteMatching deletes what any of many filters matches, and nothing else', async () => {
+    await collection.deleteMany({});
+    const documents = Array.from({ length: 120 }, (_, index) => lead(randomUUID(), index));
+    await insertMissing(collection, documents);
+    const filters = documents.map(({ _id }) => ({ _id, offset: { $lt: 70 } }));
+    await deleteMatching(collection, filters.slice(10));
+    const left = documents.filter(({ offset }) => offset < 10 || offset >= 70);
+    expect(await contents()).toEqual(expected(left));
+    await deleteMatching(collection, []);
+    await deleteMatching(collection, filters);
+    expect(await contents()).toEqual(expected(documents.slice(70)));
   });
 
   test('a document that the database refuses is an error that is not retriable', async () => {

@@ -56,6 +56,7 @@ export {
   createGuardedWriter,
   deleteByIds,
   deleteFound,
+  deleteMatching,
   insertMissing,
   type GuardedWriteOptions,
   type GuardedWriter,

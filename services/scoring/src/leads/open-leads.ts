@@ -8,6 +8,7 @@ import {
   BufferedStates,
   deleteByIds,
   deleteFound,
+  deleteMatching,
   offsetToNumber,
   storedJson,
   uuidToBinary,
@@ -43,8 +44,10 @@ import { OpenHistograms } from './open-histograms.js';
 import { ScoreRanks } from './score-ranks.js';
 import type { Lead } from './state.js';
 
-/** Removed leads whose documents a process deletes at the same time. */
+/** Removed leads with long timelines whose entries a process deletes at the same time. */
 const deletions = pLimit(8);
+/** The most events of a lead with a short timeline. */
+const shortTimeline = 200;
 
 export class OpenLeads implements OpenCapability {
   readonly #partition: number;
@@ -260,15 +263,25 @@ export class OpenLeads implements OpenCapability {
     });
   }
 
-  /** Deletes the removed leads and their timelines; a later lead with the same id stays. */
+  /** Deletes the removed leads and their timelines, short ones many at once; a later lead with the same id stays. */
   async #deleteRemoved({ removed }: LeadBatch): Promise<void> {
     const { leads: storedLeads, timeline: storedTimeline } = this.#stored;
-    await deletions.map([...removed.all()], async ({ ou_id, id, offset }) => {
-      await withClassifiedErrors(() =>
-        storedLeads.deleteMany({ _id: leadKey(ou_id, id), offset: { $lt: offset } }),
-      );
-      await deleteFound(storedTimeline, { _id: recordKeysUpTo(id, offset) });
+    const all = [...removed.all()];
+    await deleteMatching(
+      storedLeads,
+      all.map(({ ou_id, id, offset }) => ({ _id: leadKey(ou_id, id), offset: { $lt: offset } })),
+    );
+    const short = new Set(
+      removed.asTheyWere().flatMap(({ id, event_count }) => (event_count <= shortTimeline ? [id] : [])),
+    );
+    const entriesOf = ({ id, offset }: { id: string; offset: number }) => ({
+      _id: recordKeysUpTo(id, offset),
     });
+    await deleteMatching(storedTimeline, all.filter(({ id }) => short.has(id)).map(entriesOf));
+    await deletions.map(
+      all.filter(({ id }) => !short.has(id)),
+      (lead) => deleteFound(storedTimeline, entriesOf(lead)),
+    );
   }
 
   /** Writes the leads that are folded so far. Folding may go on meanwhile. */
