@@ -29,20 +29,19 @@ export function lockedWork(topics: ReadonlySet<string>, namespace: string): 'era
   return topics.has(lockTopic(namespace)) ? 'erasure' : null;
 }
 
+/** The code and the message of the error while a work is not ended. */
 const unfinished = {
-  restoration: () =>
-    new EventLogError(
-      'restore_unfinished',
-      'a backup is being restored, or that was interrupted: nothing may read or write the log until `lead-scoring restore` has ended. ' +
-        'Run it again if it does not run: docs/runbooks/backup.md',
-    ),
-  erasure: () =>
-    new EventLogError(
-      'erasure_unfinished',
-      'records are being erased from the log, or that was interrupted: nothing may read or write it until `lead-scoring erase` has ended. ' +
-        'Run it again if it does not run: docs/runbooks/erasure.md',
-    ),
-};
+  restoration: [
+    'restore_unfinished',
+    'a backup is being restored, or that was interrupted: nothing may read or write the log until `lead-scoring restore` has ended. ' +
+      'Run it again if it does not run: docs/runbooks/backup.md',
+  ],
+  erasure: [
+    'erasure_unfinished',
+    'records are being erased from the log, or that was interrupted: nothing may read or write it until `lead-scoring erase` has ended. ' +
+      'Run it again if it does not run: docs/runbooks/erasure.md',
+  ],
+} as const;
 
 /**
  * @param own the caller's work, which finishes what was interrupted
@@ -54,5 +53,7 @@ export function assertUnlocked(
   own: 'erasure' | 'restoration' | null = null,
 ): void {
   const work = lockedWork(topics, namespace);
-  if (work !== null && work !== own) throw unfinished[work]();
+  if (work === null || work === own) return;
+  const [code, message] = unfinished[work];
+  throw new EventLogError(code, message);
 }
