@@ -145,7 +145,7 @@ class DecayMeasurement {
     });
   }
 
-  /** Of the ticks that were due at `dueAt`, how many a second were decided until now. */
+  /** The rate at which the ticks that were due at `dueAt` were decided from then until now, in ticks a second. */
   async #ticksPerSecondSince(dueAt: number): Promise<number> {
     const now = Date.now();
     const left = await this.#due.countDocuments(dueBy(dueAt));

@@ -23,8 +23,11 @@ export function restorationTopic(namespace: string): string {
   return `${namespace}.restoration`;
 }
 
+/** Work on the whole log, from whose beginning to its end no service starts. */
+export type LockingWork = 'erasure' | 'restoration';
+
 /** The work whose lock is among the topics; a restoration before an erasure. null: services may start. */
-export function lockedWork(topics: ReadonlySet<string>, namespace: string): 'erasure' | 'restoration' | null {
+export function lockedWork(topics: ReadonlySet<string>, namespace: string): LockingWork | null {
   if (topics.has(restorationTopic(namespace))) return 'restoration';
   return topics.has(lockTopic(namespace)) ? 'erasure' : null;
 }
@@ -44,13 +47,13 @@ const unfinished = {
 } as const;
 
 /**
- * @param own the caller's work, which finishes what was interrupted
+ * @param own the work that the caller does: its own lock does not refuse it, because an erasure or a restoration finishes the interrupted one
  * @throws EventLogError `restore_unfinished` or `erasure_unfinished` where another work has locked the log
  */
 export function assertUnlocked(
   topics: ReadonlySet<string>,
   namespace: string,
-  own: 'erasure' | 'restoration' | null = null,
+  own: LockingWork | null = null,
 ): void {
   const work = lockedWork(topics, namespace);
   if (work === null || work === own) return;

@@ -6,7 +6,7 @@ import { internals, type EventLog } from '../event-log.js';
 import { unavailable } from '../kafka/access-errors.js';
 import { joinGroup } from '../kafka/membership.js';
 import { pause } from '../timing.js';
-import { lockedWork, lockTopic } from './lock.js';
+import { lockedWork, lockTopic, type LockingWork } from './lock.js';
 
 const lookEveryMs = 200;
 const joinPatienceMs = 30_000;
@@ -65,9 +65,9 @@ export async function takeTurn(log: EventLog, admin: Admin, patienceMs: number):
   };
 }
 
-/** Work on the whole log, from whose beginning to its end no service starts. */
+/** An erasure or a restoration that is not ended. */
 export interface LogMaintenance {
-  readonly work: 'erasure' | 'restoration';
+  readonly work: LockingWork;
   /** Whether a process does it; otherwise it was interrupted and has to be begun again. */
   readonly isRunning: boolean;
 }
