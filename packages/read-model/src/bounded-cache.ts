@@ -5,14 +5,14 @@ export interface BoundedCacheOptions<Value> {
   /** The maximum number of entries; the least recently used are evicted. */
   maximumEntries: number;
   /** Called with each evicted value: not with those that are replaced or deleted. */
-  onEvicted?: (value: Value) => void;
+  onEvicted?: (value: Value, key: string) => void;
 }
 
 /**
  * The limit is given as the sum of the entries' sizes, each of which is 1: for a limit by `max`, lru-cache allocates its arrays in
  * full when the cache is made, and a service makes several caches for each partition.
  */
-export function createBoundedCache<Value extends object | number | true>({
+export function createBoundedCache<Value extends object | string | number | true>({
   maximumEntries,
   onEvicted,
 }: BoundedCacheOptions<Value>): LRUCache<string, Value> {
@@ -20,8 +20,8 @@ export function createBoundedCache<Value extends object | number | true>({
     maxSize: maximumEntries,
     sizeCalculation: () => 1,
     ...(onEvicted && {
-      dispose: (value, _, reason) => {
-        if (reason === 'evict') onEvicted(value);
+      dispose: (value, key, reason) => {
+        if (reason === 'evict') onEvicted(value, key);
       },
     }),
   });

@@ -43,13 +43,14 @@ const toDocument = ({ score, offset }: Lead, id: string): LeadDocument => ({
   score,
 });
 
-function openStates({ maximumCached = 2, on = readModel } = {}) {
+function openStates({ maximumCached = 2, cachedAsObjects = 5, on = readModel } = {}) {
   return new BufferedStates<Lead, LeadDocument>(on, {
     collection: leads,
     idOf: uuidToBinary,
     toState: ({ score, offset }) => ({ score, offset }),
     toDocument,
     maximumCached,
+    cachedAsObjects,
   });
 }
 
@@ -65,10 +66,15 @@ describe('buffered states', () => {
       changed: fc.array(fc.tuple(fc.constantFrom(...ids), fc.boolean()), { maxLength: 8 }),
       then: fc.constantFrom('go on', 'begin to write', 'write', 'forget'),
     });
+    const caches = fc.constantFrom(
+      {},
+      { maximumCached: 3, cachedAsObjects: 1 },
+      { maximumCached: 9, cachedAsObjects: 2 },
+    );
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+      fc.asyncProperty(caches, fc.array(step, { maxLength: 12 }), async (cache, steps) => {
         await readModel.collection(leads).deleteMany({});
-        const states = openStates();
+        const states = openStates(cache);
         const behind = new WriteBehind([states]);
         const expected = new Map<string, Lead>();
         let offset = 0;
@@ -92,8 +98,19 @@ describe('buffered states', () => {
         expect(await storedLeads()).toEqual(expected);
         expect(await states.load(ids)).toEqual(new Map(ids.map((id) => [id, expected.get(id) ?? null])));
       }),
-      { numRuns: 25 },
+      { numRuns: 50 },
     );
+  });
+
+  test('states beyond those that are kept as objects stay in memory', async () => {
+    const ids = Array.from({ length: 4 }, () => randomUUID());
+    const states = openStates({ maximumCached: 3, cachedAsObjects: 1 });
+    ids.forEach((id, score) => {
+      states.put(id, { score, offset: score });
+    });
+    await new WriteBehind([states]).write();
+    expect(ids.map((id) => states.get(id)?.score)).toEqual([undefined, 1, 2, 3]);
+    expect(ids.map((id) => states.get(id)?.score)).toEqual([undefined, 1, 2, 3]);
   });
 
   test('a state that was put in during a look-up is not replaced by what the look-up has found', async () => {

@@ -8,6 +8,7 @@ import type { ReadModel } from './connection.js';
 import { createGuardedWriter, deleteByIds, type GuardedWriter } from './guarded-writer.js';
 import type { GuardedDocument } from './guarded-settling.js';
 import { findByIds } from './look-up.js';
+import { StatesAtRest } from './states-at-rest.js';
 import { keyOf } from './values.js';
 import type { TakenChanges, WriteBuffer } from './write-behind.js';
 
@@ -20,6 +21,11 @@ export interface BufferedStatesOptions<State extends object, Stored extends Guar
   toDocument(state: State, key: string): Stored | null;
   /** States that stay in memory once they are stored. Others do until then. */
   readonly maximumCached: number;
+  /**
+   * How many of these stay as objects, those that were used last; the others stay as JSON text (StatesAtRest). Such states are plain values
+   * that are never changed in place. Default: all.
+   */
+  readonly cachedAsObjects?: number;
   /**
    * Whether folds change states in place, because copying them costs too much: a cycle then makes all documents when it
    * begins. Default false: a state that was put in is never changed.
@@ -46,6 +52,8 @@ export class BufferedStates<State extends object, Stored extends GuardedDocument
   readonly #collection;
   readonly #writer: GuardedWriter;
   readonly #cache: LRUCache<string, HeldState<State>>;
+  /** The cached states beyond those that stay as objects. A state is in one of the two caches, never in both. */
+  readonly #atRest: StatesAtRest<State> | null;
   #unwritten = new Map<string, HeldState<State>>();
   /** Taken by a cycle that is not stored yet. */
   #beingWritten: ReadonlyMap<string, HeldState<State>> = new Map();
@@ -58,7 +66,18 @@ export class BufferedStates<State extends object, Stored extends GuardedDocument
   ) {
     this.#collection = readModel.collection(options.collection);
     this.#writer = createGuardedWriter(readModel);
-    this.#cache = createBoundedCache({ maximumEntries: Math.max(1, options.maximumCached) });
+    const maximumCached = Math.max(1, options.maximumCached);
+    const asObjects = Math.min(options.cachedAsObjects ?? Infinity, maximumCached);
+    const atRest = maximumCached > asObjects ? new StatesAtRest<State>(maximumCached - asObjects) : null;
+    this.#atRest = atRest;
+    this.#cache = createBoundedCache({
+      maximumEntries: asObjects,
+      ...(atRest && {
+        onEvicted: ({ state }, key) => {
+          atRest.put(key, state);
+        },
+      }),
+    });
   }
 
   get size(): number {
@@ -83,8 +102,10 @@ export class BufferedStates<State extends object, Stored extends GuardedDocument
   #find(key: string): HeldState<State> | undefined {
     const cached = this.#cache.get(key);
     if (cached) return cached;
+    const resting = this.#atRest?.take(key);
     // The cache may have evicted a state that is not stored yet.
-    const held = this.#unwritten.get(key) ?? this.#beingWritten.get(key);
+    let held = this.#unwritten.get(key) ?? this.#beingWritten.get(key);
+    if (!held && resting !== undefined) held = { state: resting, isNew: false };
     if (held) this.#cache.set(key, held);
     return held;
   }
@@ -119,6 +140,7 @@ export class BufferedStates<State extends object, Stored extends GuardedDocument
    */
   put(key: string, state: State | null, { isNew = false } = {}): void {
     this.#changes += 1;
+    this.#atRest?.delete(key);
     const unwritten = this.#unwritten.get(key);
     if (unwritten) {
       unwritten.state = state;
@@ -139,6 +161,7 @@ export class BufferedStates<State extends object, Stored extends GuardedDocument
   deleted(key: string): void {
     this.#changes += 1;
     this.#unwritten.delete(key);
+    this.#atRest?.delete(key);
     this.#cache.set(key, { state: null, isNew: false });
   }
 
@@ -158,6 +181,7 @@ export class BufferedStates<State extends object, Stored extends GuardedDocument
   forget(): void {
     this.#changes += 1;
     this.#cache.clear();
+    this.#atRest?.clear();
     this.#unwritten = new Map();
     this.#beingWritten = new Map();
   }

@@ -48,6 +48,11 @@ import type { Lead } from './state.js';
 const deletions = pLimit(8);
 /** The most events of a lead with a short timeline. */
 const shortTimeline = 200;
+/**
+ * The leads of a partition that stay in memory as objects. A major collection of 200,000 leads as objects holds the event loop for most of
+ * half a second where the processor is busy.
+ */
+const leadsAsObjects = 5_000;
 
 export class OpenLeads implements OpenCapability {
   readonly #partition: number;
@@ -84,6 +89,7 @@ export class OpenLeads implements OpenCapability {
       toState: (document, name) => toLead(document, identityOf(name)[0]),
       toDocument: (lead) => toLeadDocument(lead, partition),
       maximumCached: cachedLeads,
+      cachedAsObjects: leadsAsObjects,
     });
     this.#entries = new BufferedInserts(readModel, timeline);
     this.#aliases = new BufferedInserts(readModel, leadAliases, { order: 'ids' });
