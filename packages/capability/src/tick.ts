@@ -24,8 +24,9 @@ export interface OpenTick extends Pick<OpenCapability, 'write' | 'forget' | 'bef
    * Returns commands about the keys that are due at a moment; none where no key is due. The number of commands and the keys of each are
    * bounded. The clock sends one command after the other. This is called while the partition decides and folds. The index that it reads
    * may contain keys that are not due yet, and must contain all that are due.
+   * @param options.besideEvents whether the partition has decided on events since the last look: these wait while a command is worked off
    */
-  due(asOf: string): Promise<readonly OutgoingRecord[]>;
+  due(asOf: string, options: { besideEvents: boolean }): Promise<readonly OutgoingRecord[]>;
 }
 
 export interface TickDeclaration<Command extends string, Event extends string> {
@@ -53,7 +54,7 @@ const repeatAfterMs = 60_000;
  * The rest after a command, as a multiple of the time that it took: it leaves the processor to other work. Where the partition has
  * decided on events of other services meanwhile, they go first.
  */
-const rest = { alone: 0.5, besideEvents: 4 };
+const rest = { alone: 0.5, besideEvents: 8 };
 
 /** Declares a tick. */
 export function tick<const Command extends string, const Event extends string>(
@@ -80,6 +81,8 @@ class TickClock implements OpenCapability {
   /** Whether the last command came to events or commands: more may be due. */
   #hasMoved = false;
   #wake: (() => void) | null = null;
+  /** How many events the partition had decided on at the last look. */
+  #eventsDecided = 0;
 
   constructor(
     private readonly declaration: Pick<
@@ -130,7 +133,11 @@ class TickClock implements OpenCapability {
   /** @returns whether something was decided, so that more may be due */
   async #look(): Promise<boolean> {
     const { now, settleMs = defaultSettleMs } = this.declaration;
-    const commands = await this.opened.due(new Date(now().getTime() - settleMs).toISOString());
+    const eventsDecided = this.scope.eventsDecided();
+    const besideEvents = eventsDecided > this.#eventsDecided;
+    this.#eventsDecided = eventsDecided;
+    const asOf = new Date(now().getTime() - settleMs).toISOString();
+    const commands = await this.opened.due(asOf, { besideEvents });
     let hasMoved = false;
     for (const command of commands) if (await this.inTurn(() => this.#send(command))) hasMoved = true;
     return hasMoved;

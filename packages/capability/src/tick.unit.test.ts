@@ -23,6 +23,8 @@ interface Expire {
 function opened(due: Map<string, string>, { failing = 0 } = {}) {
   const sent: { record: OutgoingRecord; offset: bigint }[] = [];
   const errors: unknown[] = [];
+  const looks: boolean[] = [];
+  const scope = { events: 0, eventsDecided: () => scope.events };
   let failures = failing;
   const capability = tick({
     name: 'expiry',
@@ -45,7 +47,8 @@ function opened(due: Map<string, string>, { failing = 0 } = {}) {
       },
     },
     open: () => ({
-      due: (asOf) => {
+      due: (asOf, { besideEvents }) => {
+        looks.push(besideEvents);
         const keys = [...due]
           .filter(([, at]) => at <= asOf)
           .map(([key]) => key)
@@ -65,8 +68,8 @@ function opened(due: Map<string, string>, { failing = 0 } = {}) {
       },
     }),
   });
-  const scope = { eventsDecided: () => 0 } as PartitionScope;
-  const [clock, other] = [capability.open(scope), capability.open(scope)];
+  const partition = scope as unknown as PartitionScope;
+  const [clock, other] = [capability.open(partition), capability.open(partition)];
   /** Decides the commands from an offset on, folds them, and asks for the replies, as the event log does. */
   const process = async (from: number) => {
     const records = sent
@@ -79,7 +82,7 @@ function opened(due: Map<string, string>, { failing = 0 } = {}) {
       if (typeof decision.replies === 'function') await decision.replies();
     }
   };
-  return { clock, other, sent, errors, process };
+  return { clock, other, sent, errors, looks, scope, process };
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -111,6 +114,19 @@ test('what is due is sent in bounded commands with their time, each after the on
     { as_of: midnight, keys: ['c', 'd'] },
     { as_of: midnight, keys: ['e'] },
   ]);
+  await clock.close?.();
+});
+
+test('a look is told whether the partition has decided on events since the one before', async () => {
+  const { clock, looks, scope } = opened(new Map());
+  await clock.caughtUp?.();
+  await until(() => looks.length >= 2);
+  expect(looks).not.toContain(true);
+  scope.events += 1;
+  await until(() => looks.includes(true));
+  const after = looks.indexOf(true) + 1;
+  await until(() => looks.length > after);
+  expect(looks.slice(after)).not.toContain(true);
   await clock.close?.();
 });
 

@@ -59,8 +59,8 @@ export function decayTick({ leads, configurations, timing, ...dependencies }: De
 
 /** Leads that one look into the index finds. The stored leads have to be level with the log for a look, which takes time. */
 const maximumDueLeads = 2_500;
-/** Leads of one command: with more, events wait longer for a batch and for its documents. */
-const leadsPerCommand = 250;
+/** Leads of one command: with more, events wait longer for a batch and for its documents; with fewer, each lead costs more. */
+const leadsPerCommand = { alone: 500, besideEvents: 100 };
 /** Ticks of one lead in one command: more are left to the next. */
 const maximumTicks = 100;
 /** Milliseconds before a step that waits for the publication of a change is sent again. */
@@ -76,12 +76,13 @@ class OpenDecay implements OpenTick {
     private readonly onError: DecayDependencies['onError'],
   ) {}
 
-  async due(asOf: string): Promise<OutgoingRecord[]> {
+  async due(asOf: string, { besideEvents }: { besideEvents: boolean }): Promise<OutgoingRecord[]> {
     const { partition } = this.scope;
+    const atOnce = besideEvents ? leadsPerCommand.besideEvents : leadsPerCommand.alone;
     const found = await this.leads.due({ asOf, limit: maximumDueLeads });
     const commands: OutgoingRecord[] = [];
-    for (let from = 0; from < found.length; from += leadsPerCommand) {
-      const leads = found.slice(from, from + leadsPerCommand);
+    for (let from = 0; from < found.length; from += atOnce) {
+      const leads = found.slice(from, from + atOnce);
       const payload = { partition, as_of: asOf, leads };
       commands.push(outgoing(records.runDecay, { key: String(partition), partition, payload }));
     }
