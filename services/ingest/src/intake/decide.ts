@@ -242,7 +242,10 @@ class IntakeBatch implements MetadataDecider {
     this.output.commands.push({ lead_id: leadId, command: { type: 'DivideLead', payload } });
   }
 
-  /** Sends the next events of a lead that is divided, each to its own lead. */
+  /**
+   * Sends the next events of a lead that is divided, each to its own lead. The division ends with an empty page, whose command comes after the
+   * events that the lead gets back: until then the lead counts as one that exists, for links and patches in between.
+   */
   sendDivided(command: records.SendDivided, page: DividedPage | undefined): void {
     const { ou_id, lead_id, alias_lead_id, unmerged_at: at, followed, after, deletion_id } = command;
     const goOn = (from: number) => {

@@ -140,6 +140,24 @@ describe('any interleaving of partitions, batches, merges, their undoing and cra
     );
   });
 
+  test('a patch that comes while a division ends is known to readers of the public records', () => {
+    const model = new Model(partitionCount);
+    const step = (of: string, size: number) => {
+      model.step(model.partitionOf(leadOf(of)), size);
+    };
+    model.send({ aliases: ['c', 'cookie:1'], event_id: '1' });
+    model.drain();
+    model.unmerge('cookie:1');
+    step('cookie:1', 1);
+    step('c', 1);
+    model.patch('c', { owner: 'somebody' });
+    // The command that sends the events of the divided lead again, and the patch.
+    step('c', 2);
+    model.drain();
+    expect(readBy(model).get(leadOf('c'))).toEqual({ owner: 'somebody' });
+    expect(new Map(inForce(model)).get('c')).toEqual({ owner: 'somebody' });
+  });
+
   test('folding the records again, or each twice, gives the same', () => {
     fc.assert(
       fc.property(fc.array(anyActionWithDeletions, { maxLength: 60 }), (actions) => {

@@ -81,7 +81,7 @@ export type HistoryPages = ReadonlyMap<string, HistoryPage>;
 export interface DividedPage {
   /** In the order of the log, each with whether it is of the lead that leaves. */
   readonly records: readonly { readonly payload: records.EventsIngested; readonly leaves: boolean }[];
-  /** The offset from which the next page begins; null: this is the last. */
+  /** The offset from which the next page begins; null: the page is empty and the last. */
   readonly next: number | null;
   /** Of the leads whose metadata the divided lead has, those that leave with the lead that leaves. */
   readonly leaving: ReadonlySet<string>;

@@ -199,8 +199,9 @@ export class StoredLeads {
     { joined }: SetMetadata = noMetadata,
   ): Promise<DividedPage> {
     const place = { collection: this.#divided, leadId: lead_id, from };
-    const { page } = await this.#recordsOf(place, await readDeletedTypes(this.readModel, ou_id));
-    const joinedLeads = page.next === null ? joined.map((one) => one.lead_id) : [];
+    const { page, after } = await this.#recordsOf(place, await readDeletedTypes(this.readModel, ou_id));
+    const next = page.next ?? after;
+    const joinedLeads = next === null ? joined.map((one) => one.lead_id) : [];
     const redirectTo = await redirectsFrom(this.readModel, ou_id, [
       ...page.records.map(namedLeadOf),
       ...joinedLeads,
@@ -208,7 +209,7 @@ export class StoredLeads {
     const leaves = (leadId: string) => [...wayOf(leadId, redirectTo)].includes(alias_lead_id);
     return {
       records: page.records.map((payload) => ({ payload, leaves: leaves(namedLeadOf(payload)) })),
-      next: page.next,
+      next,
       leaving: new Set(joinedLeads.filter(leaves)),
     };
   }
@@ -229,11 +230,13 @@ export class StoredLeads {
       from,
     }: { collection: Collection<EventRecordDocument>; leadId: string; from: number },
     deleted: DeletedTypes,
-  ): Promise<{ page: HistoryPage; size: number }> {
+  ): Promise<{ page: HistoryPage; size: number; after: number | null }> {
     const found: records.EventsIngested[] = [];
     let size = 0;
     let count = 0;
     let next: number | null = null;
+    /** The offset behind the last record; null: there is none. */
+    let after: number | null = null;
     await withClassifiedErrors(async () => {
       const stored = collection
         .find({ _id: recordIdsFrom(leadId, from) }, { limit: recordsOfPage + 1 })
@@ -245,13 +248,14 @@ export class StoredLeads {
           break;
         }
         count += 1;
+        after = offset + 1;
         size += document.json.length();
         const payload = payloadOf(document);
         const events = deleted.visibleIn(payload, { partition: document.partition, offset });
         if (events.length > 0) found.push({ ...payload, events: events.map(({ event }) => event) });
       }
     });
-    return { page: { records: found, exists: from > 0 || count > 0, next }, size };
+    return { page: { records: found, exists: from > 0 || count > 0, next }, size, after };
   }
 
   async #foreignIdsOf(leadId: string): Promise<Map<string, string[]>> {

@@ -210,9 +210,11 @@ export class Model {
     const namedLeadOf = ({ aliases: [named] }: records.EventsIngested) =>
       named ? leadIdOf(ouId, named.alias_kind, named.alias) : lead_id;
     const joined = this.metadataOf(lead_id)?.joined ?? [];
+    const page = recorded.slice(0, 2);
+    const last = page.at(-1);
     return {
-      records: recorded.slice(0, 2).map(({ payload }) => ({ payload, leaves: leaves(namedLeadOf(payload)) })),
-      next: recorded[2]?.offset ?? null,
+      records: page.map(({ payload }) => ({ payload, leaves: leaves(namedLeadOf(payload)) })),
+      next: recorded[2]?.offset ?? (last ? last.offset + 1 : null),
       leaving: new Set(joined.map((one) => one.lead_id).filter(leaves)),
     };
   }
@@ -228,10 +230,14 @@ export class Model {
     return last?.type === 'LeadDeleted' ? last.payload.deletion_id : undefined;
   }
 
+  /** From its division until all of its events are sent again: also for a batch that sends the last of them. */
   private isDivided(leadId: string): boolean {
-    return this.partitionOf(leadId).queue.some(
-      ({ type, payload }) => type === 'SendDivided' && payload.lead_id === leadId,
+    const last = this.partitionOf(leadId).log.findLast(
+      ({ type, payload }) =>
+        payload.lead_id === leadId &&
+        (type === 'LeadDivided' || (type === 'LeadDeleted' && payload.joined_to === leadId)),
     );
+    return last?.type === 'LeadDeleted';
   }
 
   /** A lead's records since its last deletion. */
