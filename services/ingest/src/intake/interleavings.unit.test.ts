@@ -54,6 +54,12 @@ const anyAction = fc.oneof(
 const unmergedAction = fc.oneof({ weight: 8, arbitrary: action }, { weight: 1, arbitrary: deletion });
 type Action = typeof anyAction extends fc.Arbitrary<infer One> ? One : never;
 
+/** Whether an event may wait for the past of a visitor: it names one together with another alias. */
+function mayWait({ aliases }: SentEvent): boolean {
+  return aliases.length > 1 && aliases.some((name) => name.startsWith('cookie:'));
+}
+
+/** @returns the sent events by their ids: of one that was sent in several forms, a form that may wait where there is one */
 function run(
   actions: readonly Action[],
   model = new Model(partitionCount),
@@ -73,7 +79,8 @@ function run(
     if (one.do === 'send') {
       model.send(one.event);
       const id = ingest([one.event]).payload.events[0]?.id;
-      if (id !== undefined) sentEvents.set(id, one.event);
+      const known = id !== undefined && sentEvents.get(id);
+      if (id !== undefined && !(known && mayWait(known))) sentEvents.set(id, one.event);
       continue;
     }
     const partition = model.partitions[one.partition];
@@ -91,9 +98,7 @@ function expectKept(model: Model, sent: ReadonlyMap<string, SentEvent>): void {
   expect(kept.length).toBe(new Set(kept).size);
   const ever = model.everKeptIds();
   for (const id of ever) expect(sent.has(id)).toBe(true);
-  for (const [id, { aliases }] of sent)
-    if (!aliases.some((name) => name.startsWith('cookie:')) || aliases.length === 1)
-      expect(ever.has(id)).toBe(true);
+  for (const [id, event] of sent) if (!mayWait(event)) expect(ever.has(id)).toBe(true);
 }
 
 /** The events that a lead has. */
@@ -124,6 +129,19 @@ function expectAtTheirLeads(model: Model): void {
   }
 }
 
+/**
+ * Events that were recorded at two leads and counted at both: one of them was on its way to the other lead when their link ended. The
+ * past that comes back from there is dropped as a repeat, of which no sender is told.
+ */
+function countedTwiceIn(model: Model): number {
+  const dropped = model.partitions.flatMap(({ log }) =>
+    log.flatMap(({ type, payload }) => (type === 'RepeatsDropped' ? [payload.count] : [])),
+  );
+  const told = countsIn(model).map(({ repeats }) => repeats);
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+  return sum(dropped) - sum(told);
+}
+
 /** The counts of senders that all partitions have recorded. */
 function countsIn(model: Model): records.EventsCounted[] {
   return model.partitions.flatMap(({ log }) =>
@@ -150,7 +168,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
         const { model, sent } = run(actions, new Model(partitionCount, Infinity, isBehind));
         const counted = countsIn(model);
         const sum = (part: 'events' | 'repeats') => counted.reduce((total, one) => total + one[part], 0);
-        expect(sum('events')).toBe(sent.size);
+        expect(sum('events') - countedTwiceIn(model)).toBe(sent.size);
         expect(sum('events') + sum('repeats')).toBe(model.sends);
         const senders = counted.map(({ sent_by }) => sent_by);
         const ofFirst = counted.filter(({ sent_by }) => sent_by === 'service_account:two');
