@@ -200,8 +200,7 @@ export class StoredLeads {
   ): Promise<DividedPage> {
     const place = { collection: this.#divided, leadId: lead_id, from };
     const { page, after } = await this.#recordsOf(place, await readDeletedTypes(this.readModel, ou_id));
-    const next = page.next ?? after;
-    const joinedLeads = next === null ? joined.map((one) => one.lead_id) : [];
+    const joinedLeads = after === null ? joined.map((one) => one.lead_id) : [];
     const redirectTo = await redirectsFrom(this.readModel, ou_id, [
       ...page.records.map(namedLeadOf),
       ...joinedLeads,
@@ -209,7 +208,7 @@ export class StoredLeads {
     const leaves = (leadId: string) => [...wayOf(leadId, redirectTo)].includes(alias_lead_id);
     return {
       records: page.records.map((payload) => ({ payload, leaves: leaves(namedLeadOf(payload)) })),
-      next,
+      next: after,
       leaving: new Set(joinedLeads.filter(leaves)),
     };
   }

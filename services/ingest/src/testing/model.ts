@@ -214,7 +214,7 @@ export class Model {
     const last = page.at(-1);
     return {
       records: page.map(({ payload }) => ({ payload, leaves: leaves(namedLeadOf(payload)) })),
-      next: recorded[2]?.offset ?? (last ? last.offset + 1 : null),
+      next: last ? last.offset + 1 : null,
       leaving: new Set(joined.map((one) => one.lead_id).filter(leaves)),
     };
   }
