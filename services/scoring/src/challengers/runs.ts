@@ -20,7 +20,6 @@ export interface ChallengerDependencies extends ReplayDependencies {
 
 const defaultLookEveryMs = 5_000;
 const defaultRestFactor = 9;
-const closedWithinMs = 2_000;
 
 type ChangedChallengers = ChangedState<Challengers, ChallengerEvent>;
 
@@ -103,15 +102,17 @@ export class ChallengerRuns implements EffectWork<readonly ChangedChallengers[]>
     await deleteOtherFigures(this.scope.readModel, this.scope.partition, running);
   }
 
-  /** Servers may be away, and the partition may have gone to another owner: the next look repeats what has failed. */
+  /**
+   * The next look repeats what has failed because servers are away. Once the lease has ended, all writes are refused: the partition has
+   * gone to another owner or edition, and is closed as soon as its session notices.
+   */
   async #attempted(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (isRetriable(error)) return;
-      // Writes are refused from the moment at which the partition goes to another owner or edition, and it is closed soon after.
-      await pause(closedWithinMs, this.#closing.signal);
-      if (!this.#closing.signal.aborted) this.dependencies.onError(error);
+      const isRefused = this.scope.readModel.lease?.hasEnded() === true;
+      if (!isRetriable(error) && !isRefused && !this.#closing.signal.aborted)
+        this.dependencies.onError(error);
     }
   }
 }
