@@ -50,11 +50,16 @@ export interface JoinsResult {
 /** As many messages as clients of Segment send at once at most are some 500 KB. */
 const eventsPerRequest = 500;
 const connections = 16;
-/** As many joins a second are timed: a read for each would be a load of its own. */
-const timedPerSecond = 10;
-/** Milliseconds between two looks at a join, and after it has waited for as long as the goal: then looks would be a load of their own. */
-const pollMs = { usual: 20, late: 250 };
-const goalMs = 1_000;
+/** Joins that are timed, and the pause between two looks at one of them. Each look is a load of its own. */
+interface Timing {
+  readonly timedPerSecond: number;
+  readonly pauseMs: number;
+}
+const timings = {
+  few: { timedPerSecond: 10, pauseMs: 20 },
+  // At the limit of the system, a join may wait for seconds.
+  many: { timedPerSecond: 2, pauseMs: 250 },
+} satisfies Record<string, Timing>;
 const visibleAtMostMs = 60_000;
 const turnsInRound = 5;
 
@@ -75,10 +80,10 @@ export async function measureJoins(
   try {
     const joins = new Joins(running, generator, sizes);
     // The first joins of a process are slower, because V8 compiles their code then.
-    await joins.measure('warmup', fewPerSecond);
+    await joins.measure('warmup', fewPerSecond, timings.few);
     for (let round = 0; round < rounds; round += 1) {
-      few.push(await joins.measure(`few${round}`, fewPerSecond));
-      many.push(await joins.measure(`many${round}`, manyPerSecond));
+      few.push(await joins.measure(`few${round}`, fewPerSecond, timings.few));
+      many.push(await joins.measure(`many${round}`, manyPerSecond, timings.many));
       for (const [perSecond, measured] of [
         [fewPerSecond, few.at(-1)],
         [manyPerSecond, many.at(-1)],
@@ -114,13 +119,13 @@ class Joins {
   }
 
   /** Lets as many visitors join persons, at this rate, beside live events. */
-  async measure(name: string, perSecond: number): Promise<JoinRound> {
+  async measure(name: string, perSecond: number, timing: Timing): Promise<JoinRound> {
     const { pastEvents, live, forMs } = this.sizes;
     const visitors = Math.round((perSecond * forMs) / 1_000);
     const past = planOf(name, visitors, visitors * pastEvents, 'anonymous_id');
     await floodUntilReadable(this.generator, this.running, past);
     const [joined] = await Promise.all([
-      this.#join(past, perSecond),
+      this.#join(past, perSecond, timing),
       paceLive(this.generator, this.running, {
         plan: planOf('live', live.leads, 5 * live.leads),
         eventsPerSecond: live.eventsPerSecond,
@@ -131,7 +136,11 @@ class Joins {
     return joined;
   }
 
-  async #join(past: WorkloadPlan, perSecond: number): Promise<JoinRound> {
+  async #join(
+    past: WorkloadPlan,
+    perSecond: number,
+    { timedPerSecond, pauseMs }: Timing,
+  ): Promise<JoinRound> {
     const { target, ouId } = this.running;
     const workload = createWorkload(past);
     const senders = openConnections(target, 64);
@@ -145,7 +154,7 @@ class Joins {
       const timestamp = new Date().toISOString();
       await postEvents(senders, namingEvent(alias, workload.aliasOf(visitor), timestamp));
       if (visitor % timedOneIn !== 0 && visitor !== past.leads - 1) return;
-      const visibleAt = await untilVisible(readers, leadIdOf(ouId, 'email', alias), timestamp);
+      const visibleAt = await untilVisible(readers, leadIdOf(ouId, 'email', alias), { timestamp, pauseMs });
       latencies.push(visibleAt - dueAt);
       lastVisibleAt = Math.max(lastVisibleAt, visibleAt);
     };
@@ -193,10 +202,13 @@ function namingEvent(email: string, anonymousId: string, timestamp: string): Buf
 }
 
 /** The event comes behind the past, so that the past is there when the event is. */
-async function untilVisible(readers: Connections, leadId: string, timestamp: string): Promise<number> {
+async function untilVisible(
+  readers: Connections,
+  leadId: string,
+  { timestamp, pauseMs }: { timestamp: string; pauseMs: number },
+): Promise<number> {
   const path = `/score/${leadId}`;
-  const begun = performance.now();
-  const deadline = begun + visibleAtMostMs;
+  const deadline = performance.now() + visibleAtMostMs;
   for (;;) {
     const answer = await readers.send('GET', path);
     if (answer.status !== 404) {
@@ -206,7 +218,7 @@ async function untilVisible(readers: Connections, leadId: string, timestamp: str
       if (last_activity_at === timestamp) return performance.now();
     }
     if (performance.now() > deadline) throw new Error(`a join is not visible after ${visibleAtMostMs} ms`);
-    await pause(performance.now() - begun < goalMs ? pollMs.usual : pollMs.late);
+    await pause(pauseMs);
   }
 }
 

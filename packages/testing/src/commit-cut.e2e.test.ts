@@ -9,7 +9,7 @@ import { startCommitCuttingProxy, type CommitCuttingProxy } from './commit-cutti
 import { isFullSize } from './full-size.js';
 import { auditUntilRight, nothingWrong, traffic, untilVisible, type Ledger } from './ledger.js';
 import { startBrokerBehind, startSystemOn, type OwnBrokers } from './own-servers.js';
-import type { TestSystem } from './test-system.js';
+import { upToScoring, type TestSystem } from './test-system.js';
 
 const cutsAtLeast = isFullSize ? 200 : 6;
 /** The share of transactions whose end is cut off. */
@@ -29,7 +29,7 @@ let stop: () => Promise<void>;
 beforeAll(async () => {
   proxy = await startCommitCuttingProxy();
   broker = await startBrokerBehind(proxy);
-  ({ system, ledger, stop } = await startSystemOn(broker));
+  ({ system, ledger, stop } = await startSystemOn(broker, isFullSize ? {} : { instances: upToScoring }));
 }, 240_000);
 
 afterAll(async () => {

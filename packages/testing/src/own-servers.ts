@@ -3,7 +3,7 @@
 import { startPlatform, type BrokerControl, type PlatformEndpoints } from '@lead-scoring/platform';
 import { createLedger, createRules, type Ledger } from './ledger.js';
 import { endpointsFromEnvironment } from './servers.js';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, type TestSystem, type TestSystemOptions } from './test-system.js';
 
 export interface OwnBrokers {
   endpoints: PlatformEndpoints;
@@ -73,6 +73,7 @@ export async function startOwnDatabase(options: { dataDirectory?: string } = {})
 /** A system with the ledger's rules on the test's own servers; `stop` stops the system and the servers. */
 export async function startSystemOn(
   servers: OwnBrokers | OwnDatabase,
+  options: Pick<TestSystemOptions, 'instances'> = {},
 ): Promise<{ system: TestSystem; ledger: Ledger; stop: () => Promise<void> }> {
   let system: TestSystem | undefined;
   const stop = async () => {
@@ -83,7 +84,7 @@ export async function startSystemOn(
     }
   };
   try {
-    system = await startTestSystem({ endpoints: servers.endpoints });
+    system = await startTestSystem({ ...options, endpoints: servers.endpoints });
     await createRules(system);
     return { system, ledger: createLedger(system), stop };
   } catch (error) {

@@ -18,7 +18,7 @@ import {
   type TrafficOptions,
 } from './ledger.js';
 import { startOwnBrokers, startSystemOn, type OwnBrokers } from './own-servers.js';
-import type { TestSystem } from './test-system.js';
+import { upToScoring, type TestSystem } from './test-system.js';
 
 // Another seed gives other events and another broker.
 const seed = Number(process.env['SEED'] ?? 11);
@@ -39,7 +39,7 @@ let stop: () => Promise<void>;
 
 beforeAll(async () => {
   cluster = await startOwnBrokers(3);
-  ({ system, ledger, stop } = await startSystemOn(cluster));
+  ({ system, ledger, stop } = await startSystemOn(cluster, isFullSize ? {} : { instances: upToScoring }));
 }, 300_000);
 
 afterAll(() => stop(), 90_000);
