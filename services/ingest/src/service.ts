@@ -36,15 +36,16 @@ export function ingestService({
   deletedBytes,
   jobs,
 }: IngestOptions) {
+  const events = eventStore({ listedTypes, deletedBytes });
   const aliases = aliasesProjection(knownAliases);
   const capabilities = [
-    eventStore({ listedTypes, deletedBytes }),
+    events,
     aliases,
     repeats,
     countedEventsProjection,
     leadConflictProjection,
     leadMetadataProjection,
-    intake({ aliases, aliasShare }),
+    intake({ events, aliases, aliasShare }),
     eventTypeVisibility,
     eventDeletions,
     followedEventTypeUses(),

@@ -15,6 +15,7 @@ import { TypeDeletions } from '../event-deletions/type-deletions.js';
 import { deletions, eventRecords, eventSeconds, knownEvents } from './documents.js';
 import { LeadDeletions, type EventFolds } from './lead-deletions.js';
 import { OrderOfTime } from './order-of-time.js';
+import type { ReadHistories } from './read-histories.js';
 import { RecordStore } from './record-store.js';
 import { createRecurringValues } from './recurring-values.js';
 import { sectionsOf, type Section } from './sections.js';
@@ -56,6 +57,8 @@ export function eventStore(options: EventStoreOptions) {
 }
 
 class EventStore implements OpenCapability {
+  /** What decisions have read of leads that their fold removes. */
+  readonly histories: ReadHistories;
   readonly #folds: EventFolds;
   readonly #deletions: LeadDeletions;
   readonly #divided: DividedRecords;
@@ -72,6 +75,7 @@ class EventStore implements OpenCapability {
     const typeDeletions = new TypeDeletions(readModel, partition, folds, (eventType) =>
       values.typeKeyOf(eventType),
     );
+    this.histories = folds.records.histories;
     this.#typeDeletions = typeDeletions;
     this.#folds = { ...folds, deletedTypes: (ouId) => typeDeletions.marksOf(ouId) };
     this.#divided = new DividedRecords(readModel, partition);
@@ -118,6 +122,7 @@ class EventStore implements OpenCapability {
 
   /** Drops the state in memory, which may be ahead of the stored documents; the next fold starts from these. */
   forget(): void {
+    this.histories.clear();
     this.#folds.time.forget();
     this.#folds.statistics.forget();
     this.#folds.periods.forget();

@@ -10,7 +10,7 @@ import {
 import { eventSeconds } from './documents.js';
 import { leadBytesOf, readSecondKey, recordId, secondKey, type SecondPlace } from './keys.js';
 import type { RecurringValues } from './recurring-values.js';
-import { blockOf, blockOffsets, SecondFold, type RemovedPlace } from './seconds.js';
+import { blockOf, blockOffsets, SecondFold, type DeletedLeadBytes, type RemovedPlace } from './seconds.js';
 import type { FoldedEvents } from './sections.js';
 
 interface OpenSecond {
@@ -74,25 +74,24 @@ export class OrderOfTime {
    * @param removals in the order of the deletions
    */
   async remove(removals: readonly LeadRemoval[]): Promise<void> {
-    const placesOfEach = removals.map(({ recorded }) => this.#placesOf(recorded));
-    const seconds = new Map<string, OpenSecond>();
-    const unknown = new Map<string, SecondPlace>();
-    for (const places of placesOfEach)
-      for (const [id, place] of places) {
-        const begun = this.#open.get(id);
-        if (begun) seconds.set(id, begun);
-        else unknown.set(id, place);
+    const places = new Map<string, SecondPlace>();
+    const deleted = new Map<string, DeletedLeadBytes[]>();
+    for (const { recorded, offset } of removals) {
+      const [first] = recorded;
+      if (!first) continue;
+      const lead = { leadBytes: leadBytesOf(recordId(first.payload.lead_id, first.offset)), offset };
+      for (const [id, place] of this.#placesOf(recorded)) {
+        places.set(id, place);
+        const others = deleted.get(id);
+        if (others) others.push(lead);
+        else deleted.set(id, [lead]);
       }
-    for (const [id, at] of await this.#load(unknown)) seconds.set(id, at);
+    }
+    const begun = new Map([...this.#open].filter(([id]) => places.has(id)));
+    for (const id of begun.keys()) places.delete(id);
     const changed = new Set<OpenSecond>();
-    removals.forEach(({ recorded: [first], offset }, index) => {
-      if (!first) return;
-      const leadBytes = leadBytesOf(recordId(first.payload.lead_id, first.offset));
-      for (const id of placesOfEach[index]?.keys() ?? []) {
-        const at = seconds.get(id);
-        if (at?.fold.removeLead(leadBytes, offset)) changed.add(at);
-      }
-    });
+    for (const [id, at] of [...begun, ...(await this.#load(places))])
+      if (at.fold.removeLeads(deleted.get(id) ?? [])) changed.add(at);
     await this.#write(changed);
   }
 

@@ -19,6 +19,7 @@ import {
   type KnownEventDocument,
 } from './documents.js';
 import { knownEventId, readRecordOffset, recordId, recordIdAt, recordIdsBefore } from './keys.js';
+import { ReadHistories, type StoredEvents } from './read-histories.js';
 import type { RemovedPlace } from './seconds.js';
 import type { RecurringValues } from './recurring-values.js';
 import type { FoldedEvents } from './sections.js';
@@ -30,6 +31,7 @@ const recordsDeletedAtOnce = 50;
 export type RecordedEvents = Omit<FoldedEvents, 'json'>;
 
 export class RecordStore {
+  readonly histories = new ReadHistories();
   readonly #records;
   readonly #known;
 
@@ -49,13 +51,15 @@ export class RecordStore {
     const known: KnownEventDocument[] = [];
     for (const { payload, json, offset } of ingested) {
       const { ou_id, lead_id, events } = payload;
-      if (!deletedNext.has(lead_id))
+      if (!deletedNext.has(lead_id)) {
+        this.histories.forget(lead_id);
         recorded.push({
           _id: recordId(lead_id, offset),
           ou: values.binaryOf(ou_id),
           json: storedJson(json),
           partition,
         });
+      }
       for (const { id } of events)
         if (isNameBasedId(id)) known.push({ _id: knownEventId(lead_id, id), offset, partition });
     }
@@ -75,6 +79,7 @@ export class RecordStore {
 
   /** Leaves nothing of events of a type in these records but their ids and times. */
   async blank(places: readonly RemovedPlace[], typeKey: string): Promise<void> {
+    this.histories.clear();
     const ids = new Map<string, Binary>();
     for (const { leadBytes, offset } of places) {
       const id = recordIdAt(leadBytes, offset);
@@ -101,10 +106,16 @@ export class RecordStore {
     return storedJson(Buffer.from(JSON.stringify({ ...payload, events })));
   }
 
-  /** The records of a lead before an offset, each with its stored size. */
-  async *before(leadId: string, end: number): AsyncGenerator<RecordedEvents & { bytes: number }> {
-    for await (const document of this.#records.find({ _id: recordIdsBefore(leadId, end) }))
-      yield { ...recordedIn(document), bytes: document.json.length() };
+  /**
+   * The records of a lead before an offset.
+   * @param end the offset of the lead's deletion, which is being folded: what was read before it was decided is all before it
+   */
+  async *before(leadId: string, end: number): AsyncGenerator<StoredEvents> {
+    const read = this.histories.take(leadId);
+    if (read) yield* read;
+    else
+      for await (const document of this.#records.find({ _id: recordIdsBefore(leadId, end) }))
+        yield storedIn(document);
   }
 
   /** Deletes these records. */
@@ -131,7 +142,7 @@ export class RecordStore {
           .limit(recordsDeletedAtOnce)
           .toArray(),
       );
-      await first(found.map(recordedIn));
+      await first(found.map(storedIn));
       await deleteByIds(
         this.#records,
         found.map(({ _id }) => _id),
@@ -141,6 +152,11 @@ export class RecordStore {
   }
 }
 
-function recordedIn(document: EventRecordDocument): RecordedEvents {
-  return { payload: payloadOf(document), offset: readRecordOffset(document._id) };
+/** The record in a document. */
+export function storedIn(document: EventRecordDocument): StoredEvents {
+  return {
+    payload: payloadOf(document),
+    offset: readRecordOffset(document._id),
+    bytes: document.json.length(),
+  };
 }

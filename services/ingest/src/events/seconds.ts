@@ -25,6 +25,33 @@ export function blockOf(offset: number, events: number): Pick<SecondPlace, 'bloc
   };
 }
 
+/** A deleted lead, by the bytes of its id. */
+export interface DeletedLeadBytes {
+  readonly leadBytes: Buffer;
+  /** That of the deletion. */
+  readonly offset: number;
+}
+
+/** Finds leads by the bytes of their ids, without an object for each comparison. */
+class LeadsByBytes {
+  /** By the first four bytes, which few leads share. */
+  readonly #leads = new Map<number, DeletedLeadBytes[]>();
+
+  constructor(leads: readonly DeletedLeadBytes[]) {
+    for (const lead of leads) {
+      const first = lead.leadBytes.readUInt32BE(0);
+      this.#leads.set(first, [...(this.#leads.get(first) ?? []), lead]);
+    }
+  }
+
+  /** @returns the offset of the deletion of the lead whose id begins at this place; null: it is not one of these leads */
+  offsetOf(entries: Buffer, at: number): number | null {
+    for (const { leadBytes, offset } of this.#leads.get(entries.readUInt32BE(at)) ?? [])
+      if (entries.compare(leadBytes, 0, leadBytes.length, at, at + leadBytes.length) === 0) return offset;
+    return null;
+  }
+}
+
 /** Folds events into one document. */
 export class SecondFold {
   private types: Map<string, number>;
@@ -81,17 +108,23 @@ export class SecondFold {
   }
 
   /**
-   * Removes the events of a lead that was deleted at an offset, unless that deletion is folded already.
+   * Removes the events of deleted leads in one pass; deletions that are folded already change nothing.
+   * @param deleted in the order of the deletions, each lead once
    * @returns whether any event was removed
    */
-  removeLead(leadBytes: Uint8Array, offset: number): boolean {
-    if (offset <= this.current) return false;
+  removeLeads(deleted: readonly DeletedLeadBytes[]): boolean {
+    const later = deleted.filter(({ offset }) => offset > this.current);
+    if (later.length === 0) return false;
+    const leads = new LeadsByBytes(later);
+    let last = this.current;
     const document = this.document();
-    const left = documentOf(
-      document,
-      (entries, at) => Buffer.compare(entries.subarray(at + leadAt, at + offsetAt), leadBytes) !== 0,
-    );
-    return this.keep(left, document, offset);
+    const left = documentOf(document, (entries, at) => {
+      const offset = leads.offsetOf(entries, at + leadAt);
+      if (offset === null) return true;
+      last = Math.max(last, offset);
+      return false;
+    });
+    return this.keep(left, document, last);
   }
 
   /**

@@ -1,13 +1,9 @@
 // Intake as a policy on the service's own commands. It decides on a whole batch, because grouping events makes it fast.
-import {
-  policy,
-  type CapabilityDecision,
-  type OpenCapability,
-  type PartitionScope,
-} from '@lead-scoring/capability';
+import { policy, type CapabilityDecision, type OpenCapability } from '@lead-scoring/capability';
 import type { RecordDeclaration } from '@lead-scoring/contracts';
 import { outgoing, type IncomingRecord, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { Aliases, aliasesProjection } from '../aliases/capability.js';
+import type { eventStore } from '../events/capability.js';
 import { decideIntake } from './decide.js';
 import {
   possibleDeletions,
@@ -28,53 +24,56 @@ import { StoredLeads } from './stored-leads.js';
 const headersPassedOn = ['id', 'ou', 'actor', 'correlation-id', 'reply-to'] as const;
 
 export interface IntakeDependencies {
+  /** The projection that folds the intake's events, and need not read what the intake has read. */
+  events: ReturnType<typeof eventStore>;
   /** The projection in whose cache leads and aliases are looked up. */
   aliases: ReturnType<typeof aliasesProjection>;
   /** The most aliases that the leads of an OU may claim in a partition. */
   aliasShare: number;
 }
 
-export function intake({ aliases, aliasShare }: IntakeDependencies) {
+export function intake({ events, aliases, aliasShare }: IntakeDependencies) {
   return policy({
     name: 'intake',
     commands: intakeCommands,
     events: intakeEvents,
     collections: [],
-    open: (scope) => new Intake(scope, scope.opened(aliases), aliasShare),
+    open: (scope) =>
+      new Intake(
+        new StoredLeads(scope.readModel, scope.opened(events).histories),
+        scope.opened(aliases),
+        aliasShare,
+      ),
   });
 }
 
 class Intake implements OpenCapability {
-  readonly #leads: StoredLeads;
-
   constructor(
-    { readModel }: PartitionScope,
+    private readonly leads: StoredLeads,
     private readonly aliases: Aliases,
     private readonly aliasShare: number,
-  ) {
-    this.#leads = new StoredLeads(readModel);
-  }
+  ) {}
 
   async decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
     // The runtime passes only commands of the types in `intakeCommands`.
     const commands = incoming as readonly (IncomingRecord & IntakeCommand)[];
     const [repeats, aliases] = await Promise.all([
-      this.#leads.repeatsAmong(possibleRepeats(commands)),
+      this.leads.repeatsAmong(possibleRepeats(commands)),
       this.aliases.lookUp(commands),
     ]);
     const [visitors, leads, deletions, keptSince, eventful, metadata] = await Promise.all([
-      this.#leads.withEvents(possibleVisitors(commands, aliases)),
-      this.#leads.unitsOf(possibleLeads(commands)),
-      this.#leads.deletionsOf(possibleReturns(commands)),
-      this.#leads.keptSince(possiblePasts(commands)),
-      this.#leads.eventfulUnitsOf(possiblePatches(commands)),
-      this.#leads.metadataOf(possibleMetadata(commands)),
+      this.leads.withEvents(possibleVisitors(commands, aliases)),
+      this.leads.unitsOf(possibleLeads(commands)),
+      this.leads.deletionsOf(possibleReturns(commands)),
+      this.leads.keptSince(possiblePasts(commands)),
+      this.leads.eventfulUnitsOf(possiblePatches(commands)),
+      this.leads.metadataOf(possibleMetadata(commands)),
     ]);
     const known = { ...aliases, visitors, leads, deletions, keptSince, eventful, metadata };
     const [storedLeads, pages, divided] = await Promise.all([
-      this.#leads.storedLeadsOf(possibleDeletions(commands), known),
-      this.#leads.historiesOf(possibleJoins(commands)),
-      this.#leads.dividedOf(possibleDivisions(commands), metadata),
+      this.leads.storedLeadsOf(possibleDeletions(commands), known),
+      this.leads.historiesOf(possibleJoins(commands)),
+      this.leads.dividedOf(possibleDivisions(commands), metadata),
     ]);
     const decision = decideIntake(commands, known, repeats, storedLeads, this.aliasShare, pages, divided);
     // Only deletions and patches have a caller that waits for the answer, and they are few.

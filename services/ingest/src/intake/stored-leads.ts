@@ -30,6 +30,8 @@ import {
   recordIdsOf,
 } from '../events/keys.js';
 import { leadsWithEvents, redirectsFrom, wayOf } from '../events/leads-of-alias.js';
+import type { ReadHistories, StoredEvents } from '../events/read-histories.js';
+import { storedIn } from '../events/record-store.js';
 import { readLeadMetadata } from '../lead-metadata/documents.js';
 import { dividedRecords, leadEnds } from '../merges/documents.js';
 import { readBodies } from '../repeats/bodies.js';
@@ -65,7 +67,11 @@ export class StoredLeads {
   readonly #ends;
   readonly #divided;
 
-  constructor(private readonly readModel: ReadModel) {
+  /** @param histories keeps the records of leads that join others, as they are stored */
+  constructor(
+    private readonly readModel: ReadModel,
+    private readonly histories: ReadHistories,
+  ) {
     this.#records = readModel.collection(eventRecords);
     this.#known = readModel.collection(knownEvents);
     this.#deletions = readModel.collection(deletions);
@@ -164,6 +170,7 @@ export class StoredLeads {
   /** The next records of leads that join others, as far as they are not too much for a batch. */
   async historiesOf(places: readonly HistoryPlace[]): Promise<HistoryPages> {
     const pages = new Map<string, HistoryPage>();
+    this.histories.clear();
     let bytes = 0;
     const read = new Map<string, Promise<DeletedTypes>>();
     const deletedTypesOf = (ouId: string) => {
@@ -173,9 +180,10 @@ export class StoredLeads {
     };
     await lookUp.map(places, async (place) => {
       if (bytes >= bytesOfBatch) return;
-      const { page, size } = await this.#pageOf(place, await deletedTypesOf(place.ou_id));
+      const { page, stored, size } = await this.#pageOf(place, await deletedTypesOf(place.ou_id));
       pages.set(historyKey(place), page);
       bytes += size;
+      if (place.from === 0 && page.next === null) this.histories.keep(place.alias_lead_id, stored);
     });
     return pages;
   }
@@ -229,32 +237,32 @@ export class StoredLeads {
       from,
     }: { collection: Collection<EventRecordDocument>; leadId: string; from: number },
     deleted: DeletedTypes,
-  ): Promise<{ page: HistoryPage; size: number; after: number | null }> {
+  ): Promise<{ page: HistoryPage; stored: StoredEvents[]; size: number; after: number | null }> {
     const found: records.EventsIngested[] = [];
+    const stored: StoredEvents[] = [];
     let size = 0;
-    let count = 0;
     let next: number | null = null;
     /** The offset behind the last record; null: there is none. */
     let after: number | null = null;
     await withClassifiedErrors(async () => {
-      const stored = collection
+      const documents = collection
         .find({ _id: recordIdsFrom(leadId, from) }, { limit: recordsOfPage + 1 })
         .sort({ _id: 1 });
-      for await (const document of stored) {
-        const offset = readRecordOffset(document._id);
-        if (count === recordsOfPage || size >= bytesOfPage) {
-          next = offset;
+      for await (const document of documents) {
+        if (stored.length === recordsOfPage || size >= bytesOfPage) {
+          next = readRecordOffset(document._id);
           break;
         }
-        count += 1;
+        const one = storedIn(document);
+        const { payload, offset, bytes } = one;
+        stored.push(one);
         after = offset + 1;
-        size += document.json.length();
-        const payload = payloadOf(document);
+        size += bytes;
         const events = deleted.visibleIn(payload, { partition: document.partition, offset });
         if (events.length > 0) found.push({ ...payload, events: events.map(({ event }) => event) });
       }
     });
-    return { page: { records: found, exists: from > 0 || count > 0, next }, size, after };
+    return { page: { records: found, exists: from > 0 || stored.length > 0, next }, stored, size, after };
   }
 
   async #foreignIdsOf(leadId: string): Promise<Map<string, string[]>> {
