@@ -76,6 +76,7 @@ export {
   writeUuid,
   type KeyRange,
 } from './ordered-keys.js';
+export { UuidMap } from './uuid-map.js';
 export { deletePartition } from './partition-deletion.js';
 export { findWithinEach, oneWithinEach } from './range-look-up.js';
 export { RareWrites } from './rare-writes.js';

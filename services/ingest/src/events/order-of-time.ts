@@ -10,7 +10,7 @@ import {
 import { eventSeconds } from './documents.js';
 import { leadBytesOf, readSecondKey, recordId, secondKey, type SecondPlace } from './keys.js';
 import type { RecurringValues } from './recurring-values.js';
-import { blockOf, blockOffsets, SecondFold, type DeletedLeadBytes, type RemovedPlace } from './seconds.js';
+import { blockOf, blockOffsets, SecondFold, type RemovedPlace } from './seconds.js';
 import type { FoldedEvents } from './sections.js';
 
 interface OpenSecond {
@@ -75,23 +75,22 @@ export class OrderOfTime {
    */
   async remove(removals: readonly LeadRemoval[]): Promise<void> {
     const places = new Map<string, SecondPlace>();
-    const deleted = new Map<string, DeletedLeadBytes[]>();
+    const deleted = new Map<string, Map<string, number>>();
     for (const { recorded, offset } of removals) {
-      const [first] = recorded;
-      if (!first) continue;
-      const lead = { leadBytes: leadBytesOf(recordId(first.payload.lead_id, first.offset)), offset };
+      const leadId = recorded[0]?.payload.lead_id;
+      if (leadId === undefined) continue;
       for (const [id, place] of this.#placesOf(recorded)) {
         places.set(id, place);
-        const others = deleted.get(id);
-        if (others) others.push(lead);
-        else deleted.set(id, [lead]);
+        const leads = deleted.get(id);
+        if (leads) leads.set(leadId, offset);
+        else deleted.set(id, new Map([[leadId, offset]]));
       }
     }
     const begun = new Map([...this.#open].filter(([id]) => places.has(id)));
     for (const id of begun.keys()) places.delete(id);
     const changed = new Set<OpenSecond>();
     for (const [id, at] of [...begun, ...(await this.#load(places))])
-      if (at.fold.removeLeads(deleted.get(id) ?? [])) changed.add(at);
+      if (at.fold.removeLeads(deleted.get(id) ?? new Map())) changed.add(at);
     await this.#write(changed);
   }
 

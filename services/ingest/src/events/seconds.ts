@@ -1,6 +1,6 @@
 // Documents with the events of an OU in one second, from one block of a partition's log. Pure. One document lists hundreds of events
 // in place of a document for each event, and depends only on the log.
-import { Binary, bytesOf } from '@lead-scoring/read-model';
+import { Binary, bytesOf, UuidMap } from '@lead-scoring/read-model';
 import { placeOf, readSecondKey, secondKey, type SecondPlace } from './keys.js';
 import type { EventSecondDocument } from './documents.js';
 
@@ -23,33 +23,6 @@ export function blockOf(offset: number, events: number): Pick<SecondPlace, 'bloc
     block: Math.floor(offset / blockOffsets),
     part: events > maximumShared ? (offset % blockOffsets) + 1 : 0,
   };
-}
-
-/** A deleted lead, by the bytes of its id. */
-export interface DeletedLeadBytes {
-  readonly leadBytes: Buffer;
-  /** That of the deletion. */
-  readonly offset: number;
-}
-
-/** Finds leads by the bytes of their ids, without an object for each comparison. */
-class LeadsByBytes {
-  /** By the first four bytes, which few leads share. */
-  readonly #leads = new Map<number, DeletedLeadBytes[]>();
-
-  constructor(leads: readonly DeletedLeadBytes[]) {
-    for (const lead of leads) {
-      const first = lead.leadBytes.readUInt32BE(0);
-      this.#leads.set(first, [...(this.#leads.get(first) ?? []), lead]);
-    }
-  }
-
-  /** @returns the offset of the deletion of the lead whose id begins at this place; null: it is not one of these leads */
-  offsetOf(entries: Buffer, at: number): number | null {
-    for (const { leadBytes, offset } of this.#leads.get(entries.readUInt32BE(at)) ?? [])
-      if (entries.compare(leadBytes, 0, leadBytes.length, at, at + leadBytes.length) === 0) return offset;
-    return null;
-  }
 }
 
 /** Folds events into one document. */
@@ -109,18 +82,18 @@ export class SecondFold {
 
   /**
    * Removes the events of deleted leads in one pass; deletions that are folded already change nothing.
-   * @param deleted in the order of the deletions, each lead once
+   * @param deleted the offset of each lead's deletion, by lead
    * @returns whether any event was removed
    */
-  removeLeads(deleted: readonly DeletedLeadBytes[]): boolean {
-    const later = deleted.filter(({ offset }) => offset > this.current);
+  removeLeads(deleted: ReadonlyMap<string, number>): boolean {
+    const later = [...deleted].filter(([, offset]) => offset > this.current);
     if (later.length === 0) return false;
-    const leads = new LeadsByBytes(later);
+    const leads = new UuidMap(later);
     let last = this.current;
     const document = this.document();
     const left = documentOf(document, (entries, at) => {
-      const offset = leads.offsetOf(entries, at + leadAt);
-      if (offset === null) return true;
+      const offset = leads.at(entries, at + leadAt);
+      if (offset === undefined) return true;
       last = Math.max(last, offset);
       return false;
     });

@@ -38,7 +38,7 @@ const log = fc
     return records.map(({ gap, lead, events }): Recorded => ({ offset: (offset += gap), lead, events }));
   });
 
-const leadBytes = ({ lead }: Pick<Recorded, 'lead'>) => leadBytesOf(recordId(nameBasedId(ouId, lead), 0));
+const leadBytes = (record: Recorded) => leadBytesOf(recordId(nameBasedId(ouId, record.lead), record.offset));
 const placeAt = () => ({ ouId, second, partition: 2, block: 5, part: 0 });
 
 function fold(records: readonly Recorded[], stored: EventSecondDocument | null): EventSecondDocument {
@@ -70,7 +70,7 @@ describe('the events of a second', () => {
     fc.assert(
       fc.property(log, fc.nat(30), fc.boolean(), (records, cut, again) => {
         const deletedAt = (records.slice(0, cut).at(-1)?.offset ?? 5 * blockOffsets - 1) + 0.5;
-        const lead = leadBytes({ lead: 'a' });
+        const lead = nameBasedId(ouId, 'a');
         let open = new SecondFold(placeAt(), null);
         const add = (some: readonly Recorded[]) => {
           for (const record of some)
@@ -79,12 +79,12 @@ describe('the events of a second', () => {
             );
         };
         add(records.slice(0, cut));
-        open.removeLeads([{ leadBytes: lead, offset: deletedAt }]);
+        open.removeLeads(new Map([[lead, deletedAt]]));
         if (again) {
           // After a crash: from what was stored.
           open = new SecondFold(placeAt(), open.document());
           add(records.slice(0, cut));
-          open.removeLeads([{ leadBytes: lead, offset: deletedAt }]);
+          open.removeLeads(new Map([[lead, deletedAt]]));
         }
         add(records.slice(cut));
         const left = [
@@ -108,15 +108,12 @@ describe('the events of a second', () => {
     fc.assert(
       fc.property(log, fc.subarray(['a', 'b', 'c']), fc.nat(3), (records, leads, known) => {
         const last = records.at(-1)?.offset ?? 5 * blockOffsets;
-        const deleted = leads.map((lead, index) => ({
-          leadBytes: leadBytes({ lead }),
-          // Of those that are folded already, nothing is removed.
-          offset: last - known + index,
-        }));
+        // Of those that are folded already, nothing is removed.
+        const deleted = leads.map((lead, index) => [nameBasedId(ouId, lead), last - known + index] as const);
         const together = new SecondFold(placeAt(), fold(records, null));
         const apart = new SecondFold(placeAt(), fold(records, null));
-        const isChanged = deleted.map((one) => apart.removeLeads([one])).includes(true);
-        expect(together.removeLeads(deleted)).toBe(isChanged);
+        const isChanged = deleted.map((one) => apart.removeLeads(new Map([one]))).includes(true);
+        expect(together.removeLeads(new Map(deleted))).toBe(isChanged);
         expect(together.document()).toEqual(apart.document());
       }),
     );

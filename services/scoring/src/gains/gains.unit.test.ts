@@ -1,6 +1,7 @@
 // Gains of leads: folded from decisions, packed into lists, and summed up.
 import { expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
+import { UuidMap } from '@lead-scoring/read-model';
 import { visitPoints, resetsScore, type ScoreDecision } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
 import { idOf, ouId } from '../testing/builders.js';
@@ -242,7 +243,8 @@ test('for any decisions, lists of any size and any range, gains are the sums of 
             lists = lists.map((list) => ({
               ...list,
               entries: unpackGains(
-                withoutLeads(packGains(list.entries), new Set([leadId])) ?? packGains(list.entries),
+                withoutLeads(packGains(list.entries), new UuidMap<true>([[leadId, true]])) ??
+                  packGains(list.entries),
               ),
             }));
           } else lists.push(...addGains(open, decision, size));
@@ -276,8 +278,8 @@ test('a removed lead leaves no byte in a list', () => {
     { lead_id: idOf('ada'), hour, points: 5 },
     { lead_id: idOf('bob'), hour, points: null },
   ]);
-  expect(unpackGains(withoutLeads(list, new Set([idOf('bob')])) ?? list)).toEqual([
+  expect(unpackGains(withoutLeads(list, new UuidMap<true>([[idOf('bob'), true]])) ?? list)).toEqual([
     { lead_id: idOf('ada'), hour, points: 5 },
   ]);
-  expect(withoutLeads(list, new Set([idOf('cy')]))).toBeNull();
+  expect(withoutLeads(list, new UuidMap<true>([[idOf('cy'), true]]))).toBeNull();
 });

@@ -5,6 +5,7 @@ import {
   bytesOf,
   deleteFound,
   hexOf,
+  UuidMap,
   withClassifiedErrors,
   type ReadModel,
   type WriteBuffer,
@@ -53,6 +54,7 @@ export class OpenGainLists {
 
   async #find(ouId: string, { leadIds, first_offset }: RemovedGains): Promise<Map<string, GainListDocument>> {
     const found = new Map<string, GainListDocument>();
+    const leads = new UuidMap([...leadIds].map((leadId) => [leadId, true] as const));
     await withClassifiedErrors(async () => {
       const all = this.readModel.collection(gainLists).find({
         _id: gainListKeysWithin(ouId, 0, endOfHours),
@@ -60,7 +62,7 @@ export class OpenGainLists {
         offset: { $gte: first_offset },
       });
       for await (const list of all)
-        if (withoutLeads(bytesOf(list.entries), leadIds)) found.set(hexOf(list._id), list);
+        if (withoutLeads(bytesOf(list.entries), leads)) found.set(hexOf(list._id), list);
     });
     return found;
   }
@@ -73,8 +75,9 @@ export class OpenGainLists {
 
   /** Removes the gains of a lead that was deleted at an offset. */
   remove(ouId: string, leadId: string, offset: number): void {
+    const lead = new UuidMap<true>([[leadId, true]]);
     for (const list of this.#ofBatch?.get(ouId)?.values() ?? []) {
-      const entries = withoutLeads(bytesOf(list.entries), new Set([leadId]));
+      const entries = withoutLeads(bytesOf(list.entries), lead);
       if (entries) this.#put(ouId, { ...list, entries: new Binary(entries, 0), offset });
     }
   }

@@ -1,5 +1,5 @@
 // Lists of gains as bytes: lead (16), hour (4), points (8) of each entry, in order. Pure.
-import { readUuid, uuidBytes, writeUuid } from '@lead-scoring/read-model';
+import { readUuid, uuidBytes, writeUuid, type UuidMap } from '@lead-scoring/read-model';
 import type { GainEntry } from './gain-model.js';
 
 const hourAt = uuidBytes;
@@ -32,10 +32,12 @@ export function unpackGains(bytes: Buffer): GainEntry[] {
 }
 
 /** The packed entries without those of some leads; null where these have none. */
-export function withoutLeads(bytes: Buffer, leadIds: ReadonlySet<string>): Buffer | null {
-  const entries = unpackGains(bytes);
-  const kept = entries.filter(({ lead_id }) => !leadIds.has(lead_id));
-  return kept.length === entries.length ? null : packGains(kept);
+export function withoutLeads(bytes: Buffer, leads: UuidMap<true>): Buffer | null {
+  const kept = Buffer.allocUnsafe(bytes.length);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += entryBytes)
+    if (leads.at(bytes, at) === undefined) length += bytes.copy(kept, length, at, at + entryBytes);
+  return length === bytes.length ? null : kept.subarray(0, length);
 }
 
 export interface LeadGain {
