@@ -108,6 +108,8 @@ async function measureLive(
   const paced = () => pace(generator, running, live);
   const measured: WhatIfResult['live'] = [];
   let weight = 100;
+  // The leads of the first turn are new, which costs more than their later events.
+  await paced();
   for (let round = 0; round < rounds; round += 1) {
     const quiet = await paced();
     const besideWhatIfs = await meanwhile(paced, () => whatIfs.measure({ outcome }));
