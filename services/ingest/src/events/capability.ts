@@ -57,7 +57,7 @@ export function eventStore(options: EventStoreOptions) {
 }
 
 class EventStore implements OpenCapability {
-  /** What decisions have read of leads that their fold removes. */
+  /** Records that a decision has read of the leads that its fold removes. */
   readonly histories: ReadHistories;
   readonly #folds: EventFolds;
   readonly #deletions: LeadDeletions;

@@ -12,9 +12,9 @@ import { LeadShares, type DeletedShares, type EventTypeStatistics } from '../eve
 import { leadEndDocument, leadEnds } from '../merges/documents.js';
 import { deletionDocument, deletions } from './documents.js';
 import type { OrderOfTime } from './order-of-time.js';
-import type { RecordedEvents, RecordStore } from './record-store.js';
+import type { RecordStore } from './record-store.js';
 import type { RecurringValues } from './recurring-values.js';
-import type { DeletedLead, FoldedEvents } from './sections.js';
+import type { DeletedLead, FoldedEvents, RecordedEvents } from './sections.js';
 
 /** The folds of events. */
 export interface EventFolds {

@@ -11,7 +11,7 @@ import { eventSeconds } from './documents.js';
 import { leadBytesOf, readSecondKey, recordId, secondKey, type SecondPlace } from './keys.js';
 import type { RecurringValues } from './recurring-values.js';
 import { blockOf, blockOffsets, SecondFold, type RemovedPlace } from './seconds.js';
-import type { FoldedEvents } from './sections.js';
+import type { FoldedEvents, RecordedEvents } from './sections.js';
 
 interface OpenSecond {
   block: number;
@@ -22,7 +22,7 @@ interface OpenSecond {
 /** Events of a deleted lead. */
 export interface LeadRemoval {
   /** Records of the lead. */
-  readonly recorded: readonly Omit<FoldedEvents, 'json'>[];
+  readonly recorded: readonly RecordedEvents[];
   /** That of the deletion. */
   readonly offset: number;
 }
@@ -86,10 +86,8 @@ export class OrderOfTime {
         else deleted.set(id, new Map([[leadId, offset]]));
       }
     }
-    const begun = new Map([...this.#open].filter(([id]) => places.has(id)));
-    for (const id of begun.keys()) places.delete(id);
     const changed = new Set<OpenSecond>();
-    for (const [id, at] of [...begun, ...(await this.#load(places))])
+    for (const [id, at] of await this.#find(places))
       if (at.fold.removeLeads(deleted.get(id) ?? new Map())) changed.add(at);
     await this.#write(changed);
   }
@@ -112,12 +110,10 @@ export class OrderOfTime {
         return [secondId(place), place] as const;
       }),
     );
-    const begun = new Map([...this.#open].filter(([id]) => places.has(id)));
-    for (const id of begun.keys()) places.delete(id);
-    const loaded = [...(await this.#load(places))].filter(([, { isStored }]) => isStored);
     const changed = new Set<OpenSecond>();
     const removed: RemovedPlace[] = [];
-    for (const [, at] of [...begun, ...loaded]) {
+    for (const at of (await this.#find(places)).values()) {
+      if (!at.isStored) continue;
       const own = at.fold.removeType(typeKey, before, offset);
       if (own.length > 0) changed.add(at);
       removed.push(...own);
@@ -154,6 +150,19 @@ export class OrderOfTime {
     for (const [id, at] of await this.#load(missing)) this.#open.set(id, at);
   }
 
+  /** The documents of these places: those in memory, and the others as they are loaded. */
+  async #find(places: ReadonlyMap<string, SecondPlace>): Promise<Map<string, OpenSecond>> {
+    const found = new Map<string, OpenSecond>();
+    const unknown = new Map<string, SecondPlace>();
+    for (const [id, place] of places) {
+      const begun = this.#open.get(id);
+      if (begun) found.set(id, begun);
+      else unknown.set(id, place);
+    }
+    for (const [id, at] of await this.#load(unknown)) found.set(id, at);
+    return found;
+  }
+
   /** Loads the documents of these places; where none is stored, a new one. */
   async #load(wanted: ReadonlyMap<string, SecondPlace>): Promise<Map<string, OpenSecond>> {
     const places = [...wanted].map(([id, place]) => ({ id, place, key: secondKey(place) }));
@@ -172,7 +181,7 @@ export class OrderOfTime {
   }
 
   /** The places of the documents that list these events. */
-  #placesOf(recorded: readonly Omit<FoldedEvents, 'json'>[]): Map<string, SecondPlace> {
+  #placesOf(recorded: readonly RecordedEvents[]): Map<string, SecondPlace> {
     const places = new Map<string, SecondPlace>();
     for (const { payload, offset } of recorded) {
       const { block, part } = blockOf(offset, payload.events.length);

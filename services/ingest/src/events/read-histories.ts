@@ -1,9 +1,9 @@
 // The records of leads that a batch was decided on, because they are sent to the leads that these join. The fold of the same batch removes
 // the leads, and takes their records from here: a join reads them once.
-import type { FoldedEvents } from './sections.js';
+import type { RecordedEvents } from './sections.js';
 
 /** A stored record of events, with its stored size. */
-export type StoredEvents = Omit<FoldedEvents, 'json'> & { readonly bytes: number };
+export type StoredEvents = RecordedEvents & { readonly bytes: number };
 
 export class ReadHistories {
   readonly #records = new Map<string, readonly StoredEvents[]>();
@@ -20,12 +20,12 @@ export class ReadHistories {
     return records;
   }
 
-  /** To be called when records of the lead are stored. */
+  /** The record store calls it for each lead of which it stores further records. */
   forget(leadId: string): void {
     this.#records.delete(leadId);
   }
 
-  /** To be called before a batch is decided, and when stored records have changed. */
+  /** The intake calls it before it decides on a batch, the record store before it changes stored records. */
   clear(): void {
     this.#records.clear();
   }

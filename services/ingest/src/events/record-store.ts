@@ -22,13 +22,10 @@ import { knownEventId, readRecordOffset, recordId, recordIdAt, recordIdsBefore }
 import { ReadHistories, type StoredEvents } from './read-histories.js';
 import type { RemovedPlace } from './seconds.js';
 import type { RecurringValues } from './recurring-values.js';
-import type { FoldedEvents } from './sections.js';
+import type { FoldedEvents, RecordedEvents } from './sections.js';
 
 /** The number of records of a deleted lead that are deleted at a time; each has up to 1,000 events. */
 const recordsDeletedAtOnce = 50;
-
-/** A stored record of events. */
-export type RecordedEvents = Omit<FoldedEvents, 'json'>;
 
 export class RecordStore {
   readonly histories = new ReadHistories();
@@ -108,7 +105,7 @@ export class RecordStore {
 
   /**
    * The records of a lead before an offset.
-   * @param end the offset of the lead's deletion, which is being folded: what was read before it was decided is all before it
+   * @param end the offset of the lead's deletion: the records that its decision has read have lower offsets
    */
   async *before(leadId: string, end: number): AsyncGenerator<StoredEvents> {
     const read = this.histories.take(leadId);

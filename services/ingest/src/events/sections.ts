@@ -11,6 +11,9 @@ export interface FoldedEvents {
   offset: number;
 }
 
+/** A record of events as it is read from the documents. */
+export type RecordedEvents = Omit<FoldedEvents, 'json'>;
+
 export interface DeletedLead {
   payload: records.LeadDeleted;
   offset: number;

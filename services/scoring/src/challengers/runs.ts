@@ -103,8 +103,8 @@ export class ChallengerRuns implements EffectWork<readonly ChangedChallengers[]>
   }
 
   /**
-   * The next look repeats what has failed because servers are away. Once the lease has ended, all writes are refused: the partition has
-   * gone to another owner or edition, and is closed as soon as its session notices.
+   * The next look repeats a computation that failed because a server was away. After the end of the partition's lease, each of its writes
+   * fails: another process or edition has the partition, and the session closes it soon. That is no error of the computation.
    */
   async #attempted(work: () => Promise<void>): Promise<void> {
     try {
