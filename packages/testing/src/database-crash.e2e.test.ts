@@ -11,6 +11,7 @@ import { auditUntilRight, nothingWrong, traffic, untilVisible, type Ledger } fro
 import { postgresqlOf } from './own-postgresql.js';
 import { startOwnDatabase, startSystemOn, type OwnDatabase } from './own-servers.js';
 import { rebuild } from './rebuild.js';
+import { untilAllIsStored } from './stored-checkpoints.js';
 import { differences, storedDocuments, type StoredDocuments } from './stored-documents.js';
 import { openSystemLog } from './system-log.js';
 import type { TestSystem } from './test-system.js';
@@ -146,6 +147,7 @@ describe(`PostgreSQL is killed ${kills} times (seed ${seed})`, () => {
         60_000,
       );
     });
+    await untilAllIsStored(system, rebuilt);
     const before = await Promise.all(rebuilt.map(storedBy));
     await rebuild(system, rebuilt, 180_000);
     const changed = async () => {

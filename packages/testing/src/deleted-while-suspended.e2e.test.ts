@@ -7,7 +7,7 @@ import { MongoClient } from 'mongodb';
 import { isFullSize } from './full-size.js';
 import { groupMembers } from './group-members.js';
 import { createRules, inParallel } from './ledger.js';
-import { readTopic } from './public-topics.js';
+import { partitionsToStore, storedOffsets } from './stored-checkpoints.js';
 import { differences, storedDocuments, type StoredDocuments } from './stored-documents.js';
 import { startTestSystem, upToScoring, type TestSystem } from './test-system.js';
 
@@ -50,27 +50,7 @@ async function post(aliases: readonly string[]): Promise<string | undefined> {
   return status === 202 ? body.position : undefined;
 }
 
-/** The checkpoints' offsets, by partition. */
-async function checkpointsOf(service: Worker): Promise<Map<number, number>> {
-  const found = await database
-    .db(nameOf(service))
-    .collection<{ partition: number; offset: number }>('checkpoints')
-    .find({ name: service })
-    .toArray();
-  return new Map(found.map(({ partition, offset }) => [partition, offset]));
-}
-
-/** Partitions with committed records that are not stored yet. */
-async function unstored(service: Worker): Promise<number[]> {
-  const ends = new Map<number, number>();
-  for (const { partition, offset } of await readTopic(
-    system.endpoints,
-    `${system.namespace}.${service}.events`,
-  ))
-    ends.set(partition, Number(offset));
-  const stored = await checkpointsOf(service);
-  return [...ends].flatMap(([partition, last]) => (last >= (stored.get(partition) ?? 0) ? [partition] : []));
-}
+const unstored = (service: Worker) => partitionsToStore(database, system, service);
 
 const signal = (name: NodeJS.Signals) => {
   for (const service of workers) process.kill(system.service(service, 1).process.pid ?? 0, name);
@@ -129,7 +109,7 @@ function watchCheckpoints(): { stop: () => Promise<string[]> } {
   const watching = (async () => {
     while (!stopping.signal.aborted)
       for (const service of workers)
-        for (const [partition, offset] of await checkpointsOf(service)) {
+        for (const [partition, offset] of await storedOffsets(database, system, service)) {
           const id = `${service}:${String(partition)}`;
           const known = highest.get(id) ?? 0;
           if (offset < known) decreased.push(`${id} from ${String(known)} to ${String(offset)}`);

@@ -4,6 +4,7 @@ import { requestRebuild } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { databaseName, type StoredEditions } from '@lead-scoring/read-model';
 import { MongoClient } from 'mongodb';
+import { untilAllIsStored } from './stored-checkpoints.js';
 import { differences, storedDocuments, type StoredDocuments } from './stored-documents.js';
 import { openSystemLog } from './system-log.js';
 import type { TestSystem } from './test-system.js';
@@ -57,6 +58,7 @@ export async function rebuilt(
 ): Promise<{ before: StoredDocuments; differences: string[] }> {
   const database = databaseName(system.namespace, service);
   const stored = () => storedDocuments(system.endpoints, database, { except: ['checkpoints'] });
+  await untilAllIsStored(system, [service]);
   const before = await stored();
   await rebuild(system, [service], timeoutMs);
   return { before, differences: differences(before, await stored()) };

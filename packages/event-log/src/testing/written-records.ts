@@ -9,7 +9,7 @@ import { outgoing, type OutgoingRecord } from '../records.js';
 import { pause } from '../timing.js';
 import { ouId } from './test-support.js';
 
-/** The time of all records. */
+/** The time in the payloads of all records. */
 export const writtenAt = '2026-01-31T09:30:00.000Z';
 
 /** The deletion of the lead with this address. */
@@ -31,8 +31,10 @@ export async function writeTransaction(
   end: 'commit' | 'abort' = 'commit',
 ): Promise<void> {
   const transaction = await begun(producer);
+  // The broker deletes a record whose own time is older than the retention of its topic.
+  const now = Date.now();
   for (const record of records) {
-    const { topic, partition, message } = encodeRecord(log, record, Date.parse(writtenAt), {});
+    const { topic, partition, message } = encodeRecord(log, record, now, {});
     await transaction.send({
       topic,
       messages: [{ ...message, key: String(message.key), partition, timestamp: String(message.timestamp) }],
