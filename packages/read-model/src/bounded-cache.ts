@@ -4,6 +4,8 @@ import { LRUCache } from 'lru-cache';
 export interface BoundedCacheOptions<Value> {
   /** The maximum number of entries; the least recently used are evicted. */
   maximumEntries: number;
+  /** Milliseconds without a use after which an entry is dropped. Without it, entries stay. */
+  keptMs?: number;
   /** Called with each evicted value: not with those that are replaced or deleted. */
   onEvicted?: (value: Value, key: string) => void;
 }
@@ -14,11 +16,13 @@ export interface BoundedCacheOptions<Value> {
  */
 export function createBoundedCache<Value extends object | string | number | true>({
   maximumEntries,
+  keptMs,
   onEvicted,
 }: BoundedCacheOptions<Value>): LRUCache<string, Value> {
   return new LRUCache<string, Value>({
     maxSize: maximumEntries,
     sizeCalculation: () => 1,
+    ...(keptMs !== undefined && { ttl: keptMs, ttlAutopurge: true, updateAgeOnGet: true }),
     ...(onEvicted && {
       dispose: (value, key, reason) => {
         if (reason === 'evict') onEvicted(value, key);

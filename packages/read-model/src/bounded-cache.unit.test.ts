@@ -25,6 +25,13 @@ test('the least recently used entry makes room, and only what is evicted is repo
   expect([...cache.keys()].sort()).toEqual(['b', 'd', 'e']);
 });
 
+test('an entry is dropped once it was not used for the given time', async () => {
+  const cache = createBoundedCache<number>({ maximumEntries: 3, keptMs: 20 });
+  cache.set('a', 1);
+  while (cache.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(cache.get('a')).toBeUndefined();
+});
+
 test('an empty cache takes no memory for the entries that it may hold', () => {
   const before = process.memoryUsage().rss;
   const caches = Array.from({ length: 200 }, () => createBoundedCache<true>({ maximumEntries: 100_000 }));

@@ -77,6 +77,7 @@ export {
   type KeyRange,
 } from './ordered-keys.js';
 export { UuidMap } from './uuid-map.js';
+export { UuidSet } from './uuid-set.js';
 export { deletePartition } from './partition-deletion.js';
 export { findWithinEach, oneWithinEach } from './range-look-up.js';
 export { RareWrites } from './rare-writes.js';

@@ -6,7 +6,8 @@ import { outgoing, pause, type EventLog, type OutgoingRecord } from '@lead-scori
 import { noRows } from '../jobs/row-counts.js';
 import { previewOf, type FailedRow, type LeadFileDocument } from './documents.js';
 import { LeadFileStore } from './file-store.js';
-import { RowLookUps } from './look-ups.js';
+import { createImportMemories, type ImportMemory } from './import-memory.js';
+import { RowLookUps, type LeadNow } from './look-ups.js';
 import {
   fieldsTwice,
   importDigest,
@@ -31,6 +32,7 @@ const lookEveryMs = 50;
 const atEnd = 'end';
 
 export function leadImport(options: LeadImportOptions): JobKind<typeof records.startLeadImport, Work> {
+  const memoryOf = createImportMemories();
   return {
     name: 'lead-import',
     command: records.startLeadImport,
@@ -44,7 +46,7 @@ export function leadImport(options: LeadImportOptions): JobKind<typeof records.s
       const digest = importDigest(file.digest, mapping);
       return { work: { kind: 'lead-import', file_id, digest, mapping, headers }, total: row_count };
     },
-    step: (job, scope, signal) => new ImportStep(job, scope, options).take(signal),
+    step: (job, scope, signal) => new ImportStep(job, scope, options, memoryOf(job.job_id)).take(signal),
     joined: ({ found }, more) => {
       const before = (found as unknown as records.LeadImportFound | undefined) ?? noRows;
       const { created, updated, skipped } = more as unknown as records.LeadImportFound;
@@ -92,8 +94,9 @@ class ImportStep {
 
   constructor(
     private readonly job: LeadImport,
-    scope: PartitionScope,
+    private readonly scope: PartitionScope,
     private readonly options: LeadImportOptions,
+    private readonly memory: ImportMemory,
   ) {
     this.#store = new LeadFileStore(scope.readModel, options.now);
     this.#lookUps = new RowLookUps(scope.readModel, job.ou_id);
@@ -111,17 +114,17 @@ class ImportStep {
       at: this.job.started_at,
       digest: work.digest,
     });
-    const importedOf = async (one: number) => {
-      const rows = one < 0 ? null : await this.#store.rows(file.upload, one);
-      return rows ? rowsOf(rows) : { imported: [], failed: [] };
-    };
+    const importedOf = (one: number) =>
+      this.memory.rowsOf(one, async () => {
+        const rows = one < 0 ? null : await this.#store.rows(file.upload, one);
+        return rows && rowsOf(rows);
+      });
     const isLast = chunk >= file.chunks;
-    const before = await importedOf(chunk - 1);
-    await this.#untilIn((isLast ? before : await importedOf(chunk - 2)).imported, signal);
+    const before = (await importedOf(chunk - 1))?.imported ?? [];
+    await this.#untilIn(isLast ? before : ((await importedOf(chunk - 2))?.imported ?? []), signal);
     if (isLast) return advanced(atEnd, { done: 0, failed: [], counts: noRows, commands: [] });
-    const rows = await this.#store.rows(file.upload, chunk);
-    if (!rows) return fileGone;
-    return this.#import(chunk, rowsOf(rows), before.imported);
+    const rows = await importedOf(chunk);
+    return rows ? this.#import(chunk, rows, before) : fileGone;
   }
 
   /** The table is dropped once the log says that all rows are in: a step that is taken again finds nothing to drop. */
@@ -139,12 +142,10 @@ class ImportStep {
     const { job_id } = this.job;
     if (failed.length > 0) await this.#store.putFailedRows(job_id, chunk, failed);
     const events = imported.flatMap((row) => row.events);
-    const known = await this.#lookUps.known(events);
+    const now = await this.#lookUps.now(events.map(({ lead_id }) => lead_id));
+    const known = await this.#lookUps.known(events, now);
     const taken = imported.filter((row) => !row.events.every(({ id }) => known.has(id)));
-    const present = await this.#lookUps.present(
-      taken,
-      before.map(({ events: [first] }) => first.lead_id),
-    );
+    const present = await this.#present(taken, before, now);
     let created = 0;
     for (const { events: of } of taken) {
       const lead = of[0].lead_id;
@@ -163,6 +164,27 @@ class ImportStep {
       },
       commands: this.#commandsOf(taken),
     });
+  }
+
+  /** The leads of rows that are there already. @param before the rows of the chunk before, whose events may be on their way */
+  async #present(
+    rows: readonly ImportedRow[],
+    before: readonly ImportedRow[],
+    now: LeadNow,
+  ): Promise<Set<string>> {
+    const { total, done } = this.job;
+    const leads = new Set(rows.map(({ events: [first] }) => first.lead_id));
+    const there = await this.memory.leads(this.scope.readModel, (total ?? 0) - done);
+    if (there) {
+      there.addImported(before);
+      return new Set([...leads].filter((lead) => there.isImported(lead) || there.isStored(now(lead))));
+    }
+    const sure = new Set(before.map(({ events: [first] }) => first.lead_id));
+    const present = await this.#lookUps.present(
+      [...leads].filter((lead) => !sure.has(lead)),
+      now,
+    );
+    return new Set([...sure, ...present]);
   }
 
   #commandsOf(rows: readonly ImportedRow[]): OutgoingRecord[] {
@@ -196,7 +218,10 @@ class ImportStep {
     let missing = [...lastOf.values()];
     const until = Date.now() + patienceMs;
     while (missing.length > 0 && Date.now() < until) {
-      const known = await this.#lookUps.known(missing);
+      const known = await this.#lookUps.known(
+        missing,
+        await this.#lookUps.now(missing.map(({ lead_id }) => lead_id)),
+      );
       missing = missing.filter(({ id }) => !known.has(id));
       if (missing.length > 0) await pause(lookEveryMs, signal);
       signal.throwIfAborted();

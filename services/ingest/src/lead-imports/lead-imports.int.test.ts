@@ -6,8 +6,10 @@ import { outgoing } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { deleteLead, ingest, leadOf, otherOuId, ouId } from '../testing/builders.js';
 import { startRig, type Rig } from '../testing/rig.js';
+import { eventRecords } from '../events/documents.js';
 import { leadFileRows, leadFiles } from './documents.js';
 import { LeadFileStore } from './file-store.js';
+import { ImportMemory } from './import-memory.js';
 
 let rig: Rig;
 let stopProcessor: () => Promise<void>;
@@ -152,3 +154,20 @@ test('rows of one lead in different chunks are counted as one lead, and a new ow
   });
   expect(await rig.readModel.collection(leadFiles).countDocuments({ upload: file_id })).toBe(0);
 }, 60_000);
+
+test('leads are read at once where that costs less than looking each up, and rows are counted alike', async () => {
+  await rig.take([ingest([{ aliases: ['known'] }])]);
+  await imported('Email,Name\nother@example.com,A\n');
+  const records = await rig.readModel.collection(eventRecords).countDocuments();
+  expect(records).toBeGreaterThan(1_000);
+  expect(await new ImportMemory().leads(rig.readModel, Math.floor((records - 1) / 40))).toBeNull();
+  const there = await new ImportMemory().leads(rig.readModel, Math.ceil(records / 40));
+  expect(['known', 'other', 'unknown'].map((name) => there?.isStored(leadOf(name)))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  // Each lead of this table is looked up.
+  const few = 'Email,Name\nknown@example.com,A\nthird@example.com,B\nthird@example.com,C\n';
+  expect(await imported(few)).toMatchObject({ created: 1, updated: 2 });
+});

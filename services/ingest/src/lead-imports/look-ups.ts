@@ -4,7 +4,9 @@ import type { records } from '@lead-scoring/contracts';
 import { knownEvents } from '../events/documents.js';
 import { knownEventId } from '../events/keys.js';
 import { endOfWay, leadsWithEvents, redirectsFrom } from '../events/leads-of-alias.js';
-import type { ImportedRow } from './row-events.js';
+
+/** The lead that gets the events of a lead. */
+export type LeadNow = (leadId: string) => string;
 
 export class RowLookUps {
   constructor(
@@ -12,15 +14,17 @@ export class RowLookUps {
     private readonly ouId: string,
   ) {}
 
-  /** Which lead gets the events of each of these leads now. */
-  async #now(leadIds: readonly string[]): Promise<(leadId: string) => string> {
+  /** The lead that gets the events of each of these leads now. */
+  async now(leadIds: readonly string[]): Promise<LeadNow> {
     const redirectTo = await redirectsFrom(this.readModel, this.ouId, leadIds);
     return (leadId) => endOfWay(leadId, redirectTo);
   }
 
   /** Those of these events that were counted before, by their ids. */
-  async known(events: readonly Pick<records.ChunkEvent, 'id' | 'lead_id'>[]): Promise<Set<string>> {
-    const now = await this.#now(events.map(({ lead_id }) => lead_id));
+  async known(
+    events: readonly Pick<records.ChunkEvent, 'id' | 'lead_id'>[],
+    now: LeadNow,
+  ): Promise<Set<string>> {
     const ids = new Map<string, string>();
     const keys = events.flatMap(({ id, lead_id }) =>
       // An event that came before its lead was linked to another is known there.
@@ -34,18 +38,9 @@ export class RowLookUps {
     return new Set(found.flatMap((key) => ids.get(hexOf(key)) ?? []));
   }
 
-  /**
-   * The leads of these rows that are there already.
-   * @param sure leads that are known to be there
-   */
-  async present(rows: readonly ImportedRow[], sure: readonly string[]): Promise<Set<string>> {
-    const present = new Set<string>(sure);
-    const leads = [...new Set(rows.map(({ events: [first] }) => first.lead_id))].filter(
-      (lead) => !present.has(lead),
-    );
-    const now = await this.#now(leads);
+  /** Those of these leads that are there already. */
+  async present(leads: readonly string[], now: LeadNow): Promise<Set<string>> {
     const withEvents = await leadsWithEvents(this.readModel, [...new Set(leads.map(now))]);
-    for (const lead of leads) if (withEvents.has(now(lead))) present.add(lead);
-    return present;
+    return new Set(leads.filter((lead) => withEvents.has(now(lead))));
   }
 }

@@ -1,0 +1,95 @@
+// What a process remembers of an import between two of its steps: the rows that it has turned into events, and the leads that are there. Another
+// process, or this one after a minute without a step, reads both again.
+import { createBoundedCache, UuidSet, uuidBytes, writeUuid, type ReadModel } from '@lead-scoring/read-model';
+import { eventRecords } from '../events/documents.js';
+import { leadBytesOf } from '../events/keys.js';
+import type { ImportedRow, ImportedRows } from './row-events.js';
+
+const maximumImports = 4;
+const keptMs = 60_000;
+/** The most leads that are remembered of one import: 64 MB. */
+const maximumLeads = 1_000_000;
+/** The stored records that are read in the time in which one lead is looked up. */
+const recordsPerLookUp = 40;
+/** Few enough that the process answers other requests in between. */
+const recordsInAnswer = 2_000;
+
+/** The memories of the imports of a process, by job. */
+export type ImportMemories = (jobId: string) => ImportMemory;
+
+export function createImportMemories(): ImportMemories {
+  const memories = createBoundedCache<ImportMemory>({ maximumEntries: maximumImports, keptMs });
+  return (jobId) => {
+    const memory = memories.get(jobId) ?? new ImportMemory();
+    memories.set(jobId, memory);
+    return memory;
+  };
+}
+
+export class ImportMemory {
+  readonly #chunks = new Map<number, ImportedRows>();
+  #leads: LeadsThere | null | undefined;
+
+  /** The rows of a chunk, which is converted once; the chunks before the last two are forgotten. null: `convert` has answered so. */
+  async rowsOf(chunk: number, convert: () => Promise<ImportedRows | null>): Promise<ImportedRows | null> {
+    const rows = this.#chunks.get(chunk) ?? (await convert());
+    if (rows) this.#chunks.set(chunk, rows);
+    for (const other of this.#chunks.keys()) if (other < chunk - 2) this.#chunks.delete(other);
+    return rows;
+  }
+
+  /**
+   * The leads that had events at the first call, and those of this import. Read at once, because that costs less for each lead than looking it
+   * up: up to the number of records at which it no longer does.
+   * @param rows that are still to be imported
+   * @returns null where the store has too many records, so that each lead has to be looked up
+   */
+  async leads(readModel: ReadModel, rows: number): Promise<LeadsThere | null> {
+    if (this.#leads === undefined)
+      this.#leads = await readLeads(readModel, Math.min(maximumLeads, rows * recordsPerLookUp));
+    return this.#leads;
+  }
+}
+
+/** The leads that are there, as an import knows them. */
+export class LeadsThere {
+  readonly #imported = new UuidSet();
+
+  /** @param stored the leads that had events when they were read */
+  constructor(private readonly stored: UuidSet) {}
+
+  /** Adds the leads of rows whose events are recorded. */
+  addImported(rows: readonly ImportedRow[]): void {
+    for (const { events } of rows) this.#imported.add(bytesOf(events[0].lead_id), 0);
+  }
+
+  /** Whether an earlier row of this import was of the lead. */
+  isImported(leadId: string): boolean {
+    return this.#imported.has(bytesOf(leadId), 0);
+  }
+
+  isStored(leadId: string): boolean {
+    return this.stored.has(bytesOf(leadId), 0);
+  }
+}
+
+function bytesOf(leadId: string): Buffer {
+  const bytes = Buffer.allocUnsafe(uuidBytes);
+  writeUuid(bytes, 0, leadId);
+  return bytes;
+}
+
+/** null: there are more records. */
+async function readLeads(readModel: ReadModel, maximumRecords: number): Promise<LeadsThere | null> {
+  const stored = new UuidSet();
+  let records = 0;
+  const found = readModel
+    .collection(eventRecords)
+    .find({}, { projection: { _id: 1 }, batchSize: recordsInAnswer, limit: maximumRecords + 1 });
+  for await (const { _id } of found) {
+    records += 1;
+    if (records > maximumRecords) return null;
+    stored.add(leadBytesOf(_id), 0);
+  }
+  return new LeadsThere(stored);
+}
