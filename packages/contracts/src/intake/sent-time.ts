@@ -6,8 +6,9 @@ export const sentTimeRule = 'must be an ISO 8601 time with Z or an offset, such 
 const form =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
 
-/** The most common form: UTC with milliseconds already, on a day that every month has. It needs no further check. */
-const usualForm = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+/** The most common form: UTC with milliseconds already, on any day but a 29 February. It needs no further check. */
+const usualForm =
+  /^\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /**
  * An ISO 8601 date-time with Z or an offset, as UTC with milliseconds (further digits are cut off). Null when the text

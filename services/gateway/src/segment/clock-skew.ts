@@ -1,16 +1,22 @@
-// Takes what a sender's clock is wrong by off the time of a message, as Segment does.
+// Takes what a sender's clock is wrong by off the times of messages, as Segment does.
 import { utcTime } from '@lead-scoring/contracts';
 
 /**
- * The time of a message by the receiver's clock: it is as old on arrival as it was when it was sent.
- * @param timestamp when it happened, by the sender's clock; a valid time
- * @param sentAt when it was sent, by the same clock; null: unknown, and nothing is corrected
- * @param receivedAt when it came, by the receiver's clock
+ * The milliseconds to add to times by a sender's clock, so that a message is as old when it comes as it was when it was sent.
+ * @param sentAt when the messages were sent, by the sender's clock: a valid time
+ * @param receivedAt when they came, by the receiver's clock
+ */
+export function clockSkewMs(sentAt: string, receivedAt: string): number {
+  return Date.parse(receivedAt) - epochMs(sentAt);
+}
+
+/**
+ * The time of a message by the receiver's clock.
+ * @param timestamp when it happened, by the sender's clock: a valid time
  * @returns `timestamp` as it is where the corrected time would lie outside of the years 0000 to 9999
  */
-export function correctedTime(timestamp: string, sentAt: string | null, receivedAt: string): string {
-  if (sentAt === null) return timestamp;
-  const corrected = new Date(Date.parse(receivedAt) - (epochMs(sentAt) - epochMs(timestamp)));
+export function correctedTime(timestamp: string, skewMs: number): string {
+  const corrected = new Date(epochMs(timestamp) + skewMs);
   if (Number.isNaN(corrected.getTime())) return timestamp;
   const text = corrected.toISOString();
   return text.length === utcLength ? text : timestamp;

@@ -7,13 +7,6 @@ import { metadataOf, textIn, traitsOf } from './metadata-of-message.js';
 
 type SegmentType = routeDeclarations.SegmentType;
 
-export interface MessageTimes {
-  /** When the request was sent, by the sender's clock; null: unknown. */
-  sentAt: string | null;
-  /** When the request came: ISO 8601 UTC with milliseconds. */
-  receivedAt: string;
-}
-
 /** The event types of messages other than track, whose type is its `event`. */
 const eventTypes: Record<Exclude<SegmentType, 'track'>, string> = {
   identify: 'Identify',
@@ -23,11 +16,14 @@ const eventTypes: Record<Exclude<SegmentType, 'track'>, string> = {
   alias: 'Alias',
 };
 
-/** The event that a message becomes, or why its ids name no lead. */
+/**
+ * The event that a message becomes, or why its ids name no lead.
+ * @param skewMs see `clockSkewMs`; null: unknown, and the time of the message is taken as it is
+ */
 export function eventOfMessage(
   type: SegmentType,
   message: Message,
-  { sentAt, receivedAt }: MessageTimes,
+  skewMs: number | null,
 ): { sent: object } | { problems: readonly MetadataProblem[] } {
   const named = aliasesOf(type, message);
   if ('problems' in named) return named;
@@ -39,7 +35,9 @@ export function eventOfMessage(
       aliases: named.aliases,
       event_type: type === 'track' ? message.event : eventTypes[type],
       ...(eventId !== undefined && { event_id: eventId }),
-      ...(timestamp != null && { timestamp: correctedTime(timestamp, sentAt, receivedAt) }),
+      ...(timestamp != null && {
+        timestamp: skewMs === null ? timestamp : correctedTime(timestamp, skewMs),
+      }),
       ...(Object.keys(metadata).length > 0 && { metadata }),
     },
   };

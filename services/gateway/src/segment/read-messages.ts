@@ -2,6 +2,7 @@
 import { routeDeclarations, unreadableBatch, type SentEvent } from '@lead-scoring/contracts';
 import { parseJson, parseOrErrors, parseOrProblem } from '@lead-scoring/service';
 import { noBatch } from '../intake/read-events.js';
+import { clockSkewMs } from './clock-skew.js';
 import { eventOfMessage } from './event-of-message.js';
 
 const { segmentBodies, segmentEnvelope, segmentMessages, segmentTypes } = routeDeclarations;
@@ -18,8 +19,9 @@ export function messagesIn(body: unknown, type: SegmentType | null, receivedAt: 
   if (isObject(body) && Array.isArray(body.batch) && body.batch.length === 0)
     throw noBatch(unreadableBatch('batch', 'must hold at least one message'));
   const { batch, sentAt, context } = parseOrProblem(segmentEnvelope, body, 'body');
+  const skewMs = sentAt == null ? null : clockSkewMs(sentAt, receivedAt);
   return batch.map((message) =>
-    messageOf(message, typeOf(message), { receivedAt, isInBatch: true, sentAt, context }),
+    messageOf(message, typeOf(message), { receivedAt, isInBatch: true, skewMs, context }),
   );
 }
 
@@ -27,14 +29,15 @@ export function messagesIn(body: unknown, type: SegmentType | null, receivedAt: 
 interface Surroundings {
   receivedAt: string;
   isInBatch?: boolean;
-  sentAt?: string | null | undefined;
+  /** By the time at which the batch was sent; null: the batch does not say it. */
+  skewMs?: number | null;
   context?: object | null | undefined;
 }
 
 function messageOf(
   sent: unknown,
   type: SegmentType | null,
-  { receivedAt, isInBatch = false, sentAt, context }: Surroundings,
+  { receivedAt, isInBatch = false, skewMs = null, context }: Surroundings,
 ): SentEvent {
   if (!isObject(sent)) return { problems: [{ path: '', message: 'must be an object' }] };
   if (type === null)
@@ -55,7 +58,7 @@ function messageOf(
   return eventOfMessage(
     type,
     { ...message, context: { ...context, ...message.context } },
-    { sentAt: sentAt ?? message.sentAt ?? null, receivedAt },
+    skewMs ?? (message.sentAt == null ? null : clockSkewMs(message.sentAt, receivedAt)),
   );
 }
 
