@@ -5,7 +5,7 @@ import type { QueryInput } from '@lead-scoring/service';
 import { leadKey, leadKeysOf, leadOfKey, leadOfRank, rankEdge, rankKey, rankPosition } from '../keys.js';
 import { rankCursor, readRankCursor } from './cursor.js';
 import { leads, type LeadDocument } from './documents.js';
-import { countWithin, skipWithin, type Histogram, type ScoreRange } from './histogram-fold.js';
+import { countWithin, skipWithin, stretchEnd, type Histogram, type ScoreRange } from './histogram-fold.js';
 import { countRanks, findRanks } from './score-ranks.js';
 import { sectionAfter, sectionAt, sectionsOf, type Direction, type ScoreSection } from './score-sections.js';
 import { readInStretches } from './score-stretches.js';
@@ -75,6 +75,7 @@ async function countSection(order: ScoreOrder, { isIndexed, range }: ScoreSectio
   return counted.reduce((sum, one) => sum + one, count);
 }
 
+/** The leads from a position, see `rankEdge`, up to another one, which is not included. */
 function countIndexed(
   { readModel, ouId, scoreType }: ScoreOrder,
   low: number,
@@ -155,17 +156,43 @@ async function leadsOutsideIndex(
 }
 
 /** Leads in the order of an index. */
-function leadsInIndex(
+async function leadsInIndex(
   order: ScoreOrder,
   whole: ScoreRange,
   { from, limit, skip: before }: WantedLeads,
 ): Promise<PlacedLead[]> {
   const { direction, histogram } = order;
-  const { range, skip } = skipWithin(histogram, whole, before, direction);
-  const start = from && rankPosition(from);
-  return readInStretches({ histogram, range, direction, start, skip, limit }, (stretch) =>
-    leadsInStretch(order, stretch, { from, skip, limit }),
-  );
+  const { range, skip: wanted } = skipWithin(histogram, whole, before, direction);
+  const { edge, skip } = from ? { edge: null, skip: wanted } : await skipToEdge(order, range, wanted);
+  const start = from ? rankPosition(from) : edge;
+  return readInStretches({ histogram, range, direction, start, skip, limit }, (stretch) => {
+    const behindEdge = edge === null ? {} : direction === 'ascending' ? { low: edge } : { high: edge };
+    return leadsInStretch(order, { ...stretch, ...behindEdge }, { from, skip, limit });
+  });
+}
+
+/** Where the database skips so many leads itself: it fetches and sorts each of them, which costs five times as much as counting it. */
+const fewToSkip = 500;
+
+/**
+ * Skips most of many leads: leads' ids are hashes, so the share of a score's leads that lie before a position is nearly known, and the
+ * leads before that position are counted.
+ * @returns the position, null: the beginning of the range; and the number of leads that remain to be skipped from there
+ */
+async function skipToEdge(
+  order: ScoreOrder,
+  range: ScoreRange,
+  skip: number,
+): Promise<{ edge: number | null; skip: number }> {
+  if (skip <= fewToSkip) return { edge: null, skip };
+  const { direction, histogram } = order;
+  const up = direction === 'ascending';
+  const first = up ? range.low : range.high + 1;
+  // Four standard deviations, so that rarely more leads lie before the edge than are to be skipped.
+  const margin = Math.ceil(4 * Math.sqrt(skip));
+  const edge = stretchEnd(histogram, range, first, skip - margin, direction);
+  const skipped = await (up ? countIndexed(order, first, edge) : countIndexed(order, edge, first));
+  return skipped > skip ? { edge: null, skip } : { edge, skip: skip - skipped };
 }
 
 /** `high` is not in the stretch. */
