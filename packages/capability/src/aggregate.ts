@@ -24,11 +24,11 @@ export interface Rejection {
 
 /**
  * The outcome of a command.
- * - `done`: its caller is told so. Without an event: the command took effect before.
- * - `postponed`: the command is put behind all that waits, because what it has to know is not there yet.
- * - `unanswered`: its caller is told nothing, or what another command comes to, which names the caller in its headers.
- * - `awaited`: what it asks for is under way; its caller is told the next `answered` of the same key.
- * - `answered`: its caller is told this, and so are those that have awaited it.
+ * - `done`: the caller gets a reply. Without an event: the command took effect before.
+ * - `postponed`: the command goes to the end of the log once more, because facts that its decision needs are not there yet.
+ * - `unanswered`: the caller gets no reply, or the reply to another command, which names the caller in its headers.
+ * - `awaited`: the work is under way already; the caller gets the next `answered` reply of the same key.
+ * - `answered`: the caller gets the reply, and so does each caller that has awaited it.
  */
 export type AggregateDecision<Shape extends AggregateShape> =
   | {
@@ -64,7 +64,7 @@ export interface AggregateDeclaration<Shape extends AggregateShape> {
   readonly events: { readonly [Type in Shape['event']['type']]: RecordDeclaration };
   /** Names the thing that a command or an event is about. */
   keyOf(message: Shape['command'] | Shape['event']): string;
-  /** The key of its record, where that names what several things belong to. Default: `keyOf`. */
+  /** The key of the message's record, where several things share one record key. Default: `keyOf`. */
   recordKeyOf?(message: Shape['command'] | Shape['event']): string;
   initial(key: string): Shape['state'];
   /** Pure: time and ids come with the command. The same command again gives no event. */
@@ -81,9 +81,9 @@ export interface AggregateDeclaration<Shape extends AggregateShape> {
     after: Shape['state'],
     context: Shape['context'],
   ): JsonValue | undefined;
-  /** Commands to others that come of it, also when there is no event. */
+  /** Further commands that the command causes, also when its decision gives no event. */
   commandsOf?(command: Shape['command'], after: Shape['state']): readonly OutgoingRecord[];
-  /** Looks up what these commands have to know, once for all of them. */
+  /** Looks up the facts that the decisions on these commands need, in one call. */
   contextOf?(commands: readonly Shape['command'][], scope: PartitionScope): Promise<Shape['context']>;
   /** The context of the next command of the batch, once these events are decided. Default: unchanged. */
   contextAfter?(context: Shape['context'], events: readonly Shape['event'][]): Shape['context'];
@@ -96,8 +96,8 @@ export interface AggregateDeclaration<Shape extends AggregateShape> {
   headersOf?(event: Shape['event'], cause: IncomingRecord): Readonly<Record<string, string>>;
   readonly stored: AggregateStorage<Shape['state'], Shape['event']>;
   /**
-   * Commands to others that one transaction takes: more of them, of several commands, are sent in several transactions. Default:
-   * any number.
+   * Maximum number of further commands in one transaction. A batch of several commands that causes more is split; a single command
+   * may cause more. Default: no maximum.
    */
   readonly maximumCommands?: number;
   /** States that a partition keeps in memory. Default 200. */

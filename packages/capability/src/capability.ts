@@ -62,7 +62,7 @@ export interface PartitionScope {
   opened<Opened extends OpenCapability>(capability: { open(scope: PartitionScope): Opened }): Opened;
 }
 
-/** What is to happen because of some records; `split`: fewer of them are to be decided at a time. */
+/** The decision on some records of a batch; `split`: the batch has to be decided in smaller parts. */
 export type CapabilityDecision =
   ({ readonly outcome: 'decided' } & Decision) | { readonly outcome: 'split'; readonly reason: string };
 
@@ -96,15 +96,15 @@ export interface OpenCapability {
    */
   decide?(records: readonly IncomingRecord[], batch: readonly IncomingRecord[]): Promise<CapabilityDecision>;
   /**
-   * Folds the capability's events, in their order; the capabilities of a batch fold in the order of the service's list. What
-   * replies speak of is written before this resolves.
+   * Folds the capability's events, in their order; the capabilities of a batch fold in the order of the service's list. Resolves
+   * when the documents that replies refer to are written.
    */
   fold?(events: readonly FoldedRecord[]): Promise<unknown>;
-  /** An operator has said from where inputs are read on: offsets of before are of another log. */
+  /** Called when an operator has set new positions of the inputs: earlier offsets belong to another log. */
   positionsAccepted?(positions: ReadonlyMap<TopicName, number>): Promise<void>;
   /** Writes what is folded as of this call and not written yet; the next batches are decided meanwhile. */
   write?(awaited: AbortSignal): Promise<void>;
-  /** The first folded event that the documents may lack after `write`, of a capability that writes rarely; null: they have all. */
+  /** Offset of the first folded event that the documents of a rarely writing capability may lack after `write`; null: they lack none. */
   unwrittenFrom?(): bigint | null;
   /** Called once, when all that the log has is folded and before anything is decided: takes up what an earlier owner left. */
   caughtUp?(): Promise<void>;

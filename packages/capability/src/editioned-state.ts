@@ -30,7 +30,7 @@ const atOnce = AbortSignal.abort();
 export interface EditionedStateOptions<State extends FoldingState> {
   /** The consumer group's name: of the service's processor, or of a projector. */
   reader: string;
-  /** Of what the service stores, in this process: an edition of another version is not filled. */
+  /** The version of the stored data that this process writes. It fills no edition of another version. */
   version: number;
   partition: number;
   topics: FoldedTopics;
@@ -46,7 +46,7 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
   protected readonly live: State;
   readonly #editions: Editions;
   readonly #edition: number;
-  /** The next offset of each topic that the live state is not about to fold. */
+  /** For each topic, the offset behind the last record that the live state has folded or is folding. */
   readonly #liveEnds = new Map<TopicName, bigint>();
   readonly #closing = new AbortController();
   /** The copy that is level; null before. */
@@ -80,7 +80,7 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
     return this.options.open(underLease(this.#editions.view(edition), this.options.lease));
   }
 
-  /** From where to fold: the live state and a level copy pass over what they hold already. */
+  /** For each topic, folds begin at the earlier end of the live state and of a level copy; each of the two skips records that it has. */
   async checkpoint(): Promise<Checkpoint> {
     const { topics } = this.options;
     let from = (this.#stored = await this.live.checkpoint());
@@ -127,7 +127,7 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
 
   async fold(records: FoldedRecord[]): Promise<void> {
     const lacking = records.filter(({ topic, offset }) => offset >= endOf(this.#liveEnds, topic));
-    // Before anything is awaited: a copy that becomes level from here on has these records from the log.
+    // The ends advance before the first await: a copy that becomes level from here on has read these records from the log.
     advance(this.#liveEnds, records);
     const copy = this.#copy;
     if (copy) {
@@ -156,7 +156,7 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
 
   async #storeLive(checkpoint: Checkpoint, awaited: AbortSignal): Promise<void> {
     const { topics } = this.options;
-    // While a copy catches up after an opening, the live state holds more than is folded again.
+    // After an opening, records are folded again for the copy. The live state has them already, and keeps its later checkpoint.
     if (topics.names.some((topic) => topics.endIn(checkpoint, topic) < topics.endIn(this.#stored, topic)))
       return;
     await this.live.store(checkpoint, awaited);

@@ -1,5 +1,5 @@
-// A partition's copy in the edition being filled. It only folds: first from the log, in bounded steps beside the live
-// work; once it is level with the live copy, whatever that one folds.
+// A partition's copy in the edition being filled. The copy decides nothing. It folds the log in bounded steps beside the live work,
+// until it is level with the live state; from then on it folds the same records as the live state.
 import type { TopicName } from '@lead-scoring/contracts';
 import {
   pause,
@@ -58,7 +58,7 @@ export class FilledCopy<State extends FoldingState> {
     return this.options.topics.names.every((topic) => this.#endOf(topic) >= endOf(live, topic));
   }
 
-  /** Folds from the log what the live copy has folded. @param live the ends of the live copy, which go on meanwhile */
+  /** Folds from the log the records that the live state has folded. @param live the ends of the live state, which advance meanwhile */
   async catchUp(live: TopicEnds): Promise<void> {
     for (const topic of this.options.topics.names)
       if (this.#endOf(topic) < endOf(live, topic)) await this.#read(topic, live);
@@ -90,7 +90,7 @@ export class FilledCopy<State extends FoldingState> {
     if (folded.length > 0) await this.state.fold(folded);
   }
 
-  /** Without positions of the inputs: they are stored once the copy is level. */
+  /** Stores the ends of the folded topics. Positions of topics that the copy does not fold are stored only once the copy is level. */
   async #store(): Promise<void> {
     this.#storedAt = performance.now();
     const { topics } = this.options;
@@ -99,7 +99,7 @@ export class FilledCopy<State extends FoldingState> {
     await this.state.store(reached, atOnce);
   }
 
-  /** Folds what the live copy is about to fold, as far as it was not read from the log. */
+  /** Folds the records that the live state is about to fold, except those that the copy has read from the log. */
   async fold(records: readonly FoldedRecord[]): Promise<void> {
     await this.#foldAll(records.filter(({ topic, offset }) => offset >= this.#endOf(topic)));
     advance(this.#ends, records);

@@ -62,7 +62,7 @@ export function followingProjection(declaration: FollowingProjectionDeclaration)
 
 export interface FollowerOptions extends Pick<ProjectorOptions, 'logger' | 'onFatal'> {
   readModel: EditionedReadModel;
-  /** Of what the service stores. */
+  /** The version of the data that the service stores. */
   version: number;
   /** As in `ServiceProcessorOptions`. */
   outlivesDatabase?: boolean;

@@ -78,7 +78,7 @@ export type JobEvent =
 export interface JobPart {
   /** Parts that the job has taken before it. */
   readonly step: number;
-  /** Its commands are none: what the part is about has been done. */
+  /** The part as a step of the job. It has no commands, because the work of the part is done already. */
   readonly taken: JobStep;
   /** Whether the part comes from the source that feeds the job now, for example the latest upload under one key. */
   isOf(job: Job<unknown>): boolean;
@@ -228,7 +228,7 @@ const notCancellable: Rejection = {
     'This job goes on to its end, because half of what it does would be wrong. GET /jobs/{id} says how far it is.',
 };
 
-/** A part that is counted changes nothing. What a part is about has been done: it counts also when the job has ended meanwhile. */
+/** Counts a part once. The work of a part is done when its command comes, so the part counts also when the job has ended meanwhile. */
 function decidePart(
   { payload: { ou_id }, at }: JobCommand,
   job: Job<unknown> | null,

@@ -62,7 +62,7 @@ export class JobRuns implements EffectWork<readonly ChangedJob[]> {
     return run?.step === step ? run.taken : null;
   }
 
-  /** A step that is being taken notices at its next request, and comes to nothing: nobody has to wait for it. */
+  /** Aborts the steps under way. Each notices the abort at its next request and has no effect, so `stop` does not wait for it. */
   stop(): Promise<void> {
     for (const { abort } of this.#runs.values()) abort.abort();
     this.#runs.clear();
@@ -84,7 +84,7 @@ export class JobRuns implements EffectWork<readonly ChangedJob[]> {
     this.#runs.set(job.job_id, run);
   }
 
-  /** Says after a while that no further part has come: decided at the same step, that ends the job. */
+  /** Sends ContinueJob after `idleMs`. If no further part has come, the job is still at this step, and the command ends it as failed. */
   async #endUnlessFed(job: Job<AnyWork>, { abort: { signal } }: StepRun, idleMs: number): Promise<void> {
     await pause(idleMs, signal);
     await this.#send(job, signal);

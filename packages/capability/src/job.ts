@@ -72,8 +72,8 @@ export interface JobKind<Start extends RecordDeclaration, Work> {
 }
 
 /**
- * A kind of job that takes no steps: its work is done elsewhere, and it is told of each part. One that is told of none for a while ends
- * as failed.
+ * A kind of job that takes no steps: its work is done elsewhere, and a command reports each part. A job without a part for `idleMs`
+ * ends as failed.
  * @typeParam Part the command that tells of a part; its payload has `job_id`, `ou_id`, `requested_at` and perhaps `actor`
  */
 export interface FedJobKind<

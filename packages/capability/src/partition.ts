@@ -1,5 +1,5 @@
-// The runtime: a partition of a service as its capabilities make it. Each record goes to the capabilities that name its type;
-// what they decide is one decision, what they fold is stored under one checkpoint.
+// The runtime: one partition of a service, made of the service's capabilities. Each record goes to the capabilities that name its
+// type. Their decisions are joined to one decision, and one checkpoint covers all that they fold.
 import type { records, TopicName } from '@lead-scoring/contracts';
 import {
   BatchTooLarge,
@@ -124,7 +124,7 @@ class ServicePartition implements PartitionState {
     }
   }
 
-  /** Some hundred events at a time: the new scores of many leads are one batch, and the process has requests to answer. */
+  /** Folds `foldedAtOnce` events at a time: the new scores of many leads may be one batch, and requests are answered in between. */
   async #foldAll(events: readonly FoldedRecord[]): Promise<void> {
     const turns = new Turns();
     for (let from = 0; from < events.length; from += foldedAtOnce) {
@@ -167,7 +167,10 @@ class ServicePartition implements PartitionState {
     return { offset, positions: { ...positions, [this.#ownTopic]: this.#eventsEnd } };
   }
 
-  /** The next owner folds again what a capability has not written; the documents of the others have it, and do not change by it. */
+  /**
+   * Moves the offset back to the first event that a capability has not written: the next owner folds again from there. Capabilities
+   * that have written these events do not change their documents.
+   */
   #withUnwritten({ offset, positions }: Checkpoint): Checkpoint {
     const from = this.#unwrittenFrom();
     return { offset: from !== null && from < offset ? from : offset, positions };

@@ -1,5 +1,5 @@
-// A policy: events of other services, and commands of its own, decided on a batch at a time because grouping is what makes it
-// fast. They come to own events and commands to others.
+// A policy decides on events of other services and on its own commands, a batch at a time, because grouping makes it fast. Its
+// decisions are events of its own service and further commands.
 import type {
   Capability,
   OpenCapability,

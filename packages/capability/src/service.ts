@@ -22,13 +22,13 @@ export interface ServiceCapabilities {
 
 export interface ServiceOptions extends Batching {
   /**
-   * Of what the service stores. Raise it when a fold or the form of a document changes, or when a capability that stores
-   * comes or goes: a process of the new version then fills a new edition by itself. Default 1.
+   * The version of the data that the service stores. Raise it when a fold or the form of a document changes, or when a capability
+   * that stores comes or goes: a process of the new version then fills a new edition by itself. Default 1.
    */
   readonly version?: number;
   /**
-   * Whether checkpoints say as well where the events end that are folded: what another service must have read of them to have
-   * seen what this one's read models show. Default false.
+   * Whether checkpoints also have the offset behind the last folded event. Another service that has read the events up to there has
+   * seen everything that this service's read models show. Default false.
    */
   readonly storesEventsEnd?: boolean;
 }

@@ -39,7 +39,7 @@ export interface TickDeclaration<Command extends string, Event extends string> {
   readonly now: () => Date;
   /** Milliseconds between two looks while nothing is due. Default 1,000. */
   readonly lookEveryMs?: number | undefined;
-  /** Milliseconds that a moment has to be past, so that what happened before it is decided before. Default 5,000. */
+  /** Milliseconds by which `as_of` is behind the clock, so that events from before `as_of` are decided first. Default 5,000. */
   readonly settleMs?: number | undefined;
   /** Gets the error of a look that has failed; the next look comes after a pause. */
   readonly onError: (error: unknown) => void;
@@ -51,8 +51,8 @@ const defaultSettleMs = 5_000;
 /** A command that is not decided by then is sent again: deciding it twice changes nothing. */
 const repeatAfterMs = 60_000;
 /**
- * The rest after a command, as a multiple of the time that it took: it leaves the processor to other work. Where the partition has
- * decided on events of other services meanwhile, they go first.
+ * The pause after a command, as a multiple of the time that the command took: it leaves the processor to other work. The pause is
+ * longer (`besideEvents`) where the partition has decided on events of other services meanwhile, so that these go first.
  */
 const rest = { alone: 0.5, besideEvents: 8 };
 

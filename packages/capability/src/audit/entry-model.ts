@@ -24,7 +24,7 @@ export interface EntryPlace {
   readonly service: AuditedService;
   readonly partition: number;
   readonly offset: number;
-  /** Of the thing among those of the event. */
+  /** Index of the thing among the things of the event. */
   readonly index: number;
 }
 
@@ -83,7 +83,7 @@ function nameOf(state: JsonObject | null): string | null {
 }
 
 /**
- * Of a thing that was there and is there, the fields that differ; of any other, all that it had or has.
+ * For a thing that exists before and after the event, the fields that differ; otherwise all of its fields.
  * @param shows fields that are in `after` in any case
  */
 function differing(

@@ -20,8 +20,8 @@ const isSealed = (value: unknown): value is Sealed =>
   typeof value === 'object' && value !== null && 'sealed' in value;
 
 /**
- * A secret as entries show it: its last four characters and a mark of its sealed form, which is another one each time that the secret is
- * set, also to one with the same end.
+ * A secret as entries show it: its last four characters and a mark of its sealed form. The mark changes each time that the secret is
+ * set, even when the last four characters stay the same.
  */
 function shownSecret({ sealed, last_four, origin }: Sealed): string {
   const end = origin === undefined ? `…${last_four}` : shownUrl({ origin, last_four });

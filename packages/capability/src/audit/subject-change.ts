@@ -1,4 +1,4 @@
-// How an audited event reads: of which things it tells, and what each of them is afterwards. Pure.
+// Reads an audited event: the things that it changes, and the state of each of them after the event. Pure.
 import type {
   AuditedService,
   AuditedType,
@@ -14,7 +14,7 @@ import type {
 export interface SubjectChange {
   /** Unique among the things of a service and its scope, whatever their kind. */
   readonly id: string;
-  /** Where it differs from that of the event's type. */
+  /** The action, where it differs from the action of the event's type. */
   readonly action?: ChangeAction;
   /**
    * The thing before the event, where the event itself says it. Then nothing is kept of the thing: each of its events says all.

@@ -1,5 +1,5 @@
-// Counts the events of a time by type from the counts by time: days from the 6 hours that are whole in them, what is cut from the
-// quarters of an hour, and what cuts these from the seconds. So the work follows the length of the time, not the number of events.
+// Counts the events of a time range by type: from the counts of 6 hours that lie wholly in one span of the query, the rest from the counts
+// of quarters of an hour, and their rest from the documents of seconds. The work grows with the range, not with the number of events.
 import { withClassifiedErrors, type EditionedReadModel, type ReadModel } from '@lead-scoring/read-model';
 import { eventPeriods, versionWithPeriods, type EventPeriodDocument } from './documents.js';
 import { visitCounts } from './period-counts.js';
@@ -26,8 +26,8 @@ export interface VersionedReadModel extends ReadModel {
 const readsAtOnce = 20;
 
 /**
- * Adds the events by the key of their type. Distinct leads are told apart by their events, since those of several times do not add
- * up; so are events of an edition that was begun before there were counts by time.
+ * Adds the events by the key of their type. Distinct leads are counted from the documents of seconds, because numbers of leads in
+ * several times do not add up. So are the events of an edition from before there were counts by time.
  * @throws ProblemError 422 `range_too_large`
  */
 export async function tallyTypes(

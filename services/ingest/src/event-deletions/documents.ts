@@ -113,7 +113,7 @@ interface Deletion {
   readonly deletion_id: string;
 }
 
-/** How many of some parts of a deletion, by their numbers, scoring has dealt with. */
+/** Counts the parts of a deletion, with numbers from `from` to `to` (exclusive), that scoring has dealt with. */
 export function partsTold(
   readModel: Pick<ReadModel, 'collection'>,
   { ou_id, deletion_id }: Deletion,

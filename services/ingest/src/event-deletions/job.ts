@@ -120,7 +120,7 @@ async function takeStep(
   const marks = await reachedBy(job, cursor, { readModel, ...options });
   if (!marks) return advanced(job.cursor, 0, []);
   if (cursor.at === 'end') return ended(marks, await toldByScoring(readModel, deletionOf(job)));
-  // A deletion takes at most a third of the time; the rest is for live events.
+  // Pauses for twice the time that this step has waited, 1 second at most, to leave time for live events.
   await pause(Math.min(2 * (Date.now() - begun), patienceMs), options.signal);
   return walk(job, cursor, marks, { readModel, ...options });
 }
@@ -168,7 +168,7 @@ async function reachedBy(
   return null;
 }
 
-/** Sends the next parts; after the last documents, that this is all. */
+/** Sends the next parts and, behind the parts of the last documents, one part with `is_last` to each partition. */
 async function walk(
   job: DeletionJob,
   cursor: RunningCursor,

@@ -33,8 +33,8 @@ export class TypeDeletions {
   }
 
   /**
-   * The deleted events of an OU in this partition, also those of which nothing is stored any more: after a crash their records are folded
-   * again, whole, while the counts that they are taken away from are not.
+   * The deleted events of an OU in this partition, also those of which nothing is stored any more. After a crash their records are folded
+   * again with the deleted events, but the counts already lack these events.
    */
   async marksOf(ouId: string): Promise<DeletedTypes> {
     let marks = this.#marks.get(ouId);
@@ -45,7 +45,7 @@ export class TypeDeletions {
     return marks;
   }
 
-  /** The mark is stored first: with it, reads leave the events out, and the number of events outlives the statistics. */
+  /** Stores the mark first: it makes reads leave the events out, and keeps the number of events, which the statistics then lose. */
   async #mark(payload: records.EventsOfTypeDeleted, offset: number): Promise<void> {
     const { ou_id, event_type } = payload;
     const { statistics, periods } = this.folds;
@@ -55,7 +55,7 @@ export class TypeDeletions {
     await Promise.all([statistics.removeType(ou_id, key, offset), periods.removeType(ou_id, key, offset)]);
   }
 
-  /** The events leave their records before the order of time, from which their records are known: a crash between repeats both. */
+  /** Removes the events from their records first, then from the order of time, which names these records: a crash between repeats both. */
   async #clear(
     { ou_id, deletion_id, event_type, partition, before, seconds, is_last }: records.DeletedEventsCleared,
     offset: number,

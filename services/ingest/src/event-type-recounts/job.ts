@@ -1,5 +1,6 @@
-// The job that counts the event types of an OU anew. Its first step marks each partition; each further one reads the log of a partition up to
-// its mark, counts a group of types afresh, and sends what differs. docs/decisions/0060-event-types-are-counted-anew-up-to-a-mark.md
+// The job that counts the event types of an OU anew. Its first step marks each partition. Each further step reads the log of a partition
+// up to the mark, counts a group of types afresh, and sends the types whose stored counts differ.
+// docs/decisions/0060-event-types-are-counted-anew-up-to-a-mark.md
 import type { Job, JobKind, JobStep, PartitionScope } from '@lead-scoring/capability';
 import { jobIdOf, records } from '@lead-scoring/contracts';
 import { endOffsets, outgoing, pause, type EventLog, type OutgoingRecord } from '@lead-scoring/event-log';
@@ -165,7 +166,7 @@ async function count(job: BackfillJob, part: CountedPart, context: StepContext):
     list: isLast && listDiffers(unit, counted, context.listedTypes),
   };
   const sets = work.dry_run ? [] : chunked(types).map((some) => ({ types: some, is_last: false }));
-  // The last record changes no type: then a crash between the folds of types and of the OU loses nothing.
+  // The last record ends the recount in the OU and has no types: a crash after the OU is stored would lose the counts of its types.
   const last = isLast ? [{ types: [], ...(!work.dry_run && { unit: counted }), is_last: true }] : [];
   const commands = [...sets, ...last].map((set) =>
     outgoing(records.setRecounted, {

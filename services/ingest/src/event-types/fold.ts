@@ -168,7 +168,7 @@ function* propertyKeysOf(metadata: NonNullable<records.EventsIngested['events'][
 }
 
 /**
- * A share whose events up to the mark of a recount are those that the log has; what has come and gone since is kept.
+ * The share with the counts of the log up to the mark of a recount, plus the changes since the mark.
  * @param counted the events of the log before the mark, without deleted ones; null: there are none
  */
 export function recounted(

@@ -1,5 +1,5 @@
-// What has come and gone since a mark in the log, beside the counts of everything: a recount of the log up to the mark, with this, gives what
-// a fresh count would give. Pure. Numbers may be negative: events from before the mark are deleted after it.
+// The changes of counts since a mark in the log, kept beside the full counts. A recount of the log up to the mark, plus these changes,
+// equals a fresh count. Pure. Numbers may be negative: events from before the mark may be deleted after it.
 import type { ValueCounts } from './value-counts-model.js';
 
 /** Numbers of events by value, more or fewer than at the mark. */

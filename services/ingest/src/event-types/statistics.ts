@@ -78,7 +78,7 @@ export class EventTypeStatistics {
       maximumCached: maximumUnits,
       changesInPlace: true,
     });
-    // OUs first: which types have lost their last event is known only while a deletion is not in the types yet.
+    // OUs are written first: a repeated fold knows which types have lost their last event only while the stored types lack the deletion.
     this.#behind = new WriteBehind([this.#units, this.#types]);
     this.#listedTypes = listedTypes;
   }

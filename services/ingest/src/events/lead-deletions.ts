@@ -31,7 +31,7 @@ type DeletedCounts = DeletedShares & CountedRecord;
 
 interface LeadWithCounts {
   readonly leadId: string;
-  /** That of its deletion. */
+  /** The offset of the deletion. */
   readonly offset: number;
   readonly counts: DeletedCounts;
   /** Its records; null where they are too many to be kept. */
@@ -89,7 +89,7 @@ export class LeadDeletions {
     ]);
   }
 
-  /** Removes the leads from the order of time and their records, in the order of the deletions, many leads at once where these are small. */
+  /** Removes the events of the leads from the order of time, and their records, in the order of the deletions; many small leads at once. */
   async #remove(
     leads: readonly LeadWithCounts[],
     ingestedOf: (leadId: string) => readonly RecordedEvents[],

@@ -23,7 +23,7 @@ interface OpenSecond {
 export interface LeadRemoval {
   /** Records of the lead. */
   readonly recorded: readonly RecordedEvents[];
-  /** That of the deletion. */
+  /** The offset of the deletion. */
   readonly offset: number;
 }
 

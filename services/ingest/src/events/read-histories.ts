@@ -1,5 +1,5 @@
-// The records of leads that a batch was decided on, because they are sent to the leads that these join. The fold of the same batch removes
-// the leads, and takes their records from here: a join reads them once.
+// Keeps the records of joining leads that the decision on a batch has read, to send them to the leads that these join. The fold of the
+// same batch removes the joining leads, and takes their records from here, so that a join reads them once.
 import type { RecordedEvents } from './sections.js';
 
 /** A stored record of events, with its stored size. */

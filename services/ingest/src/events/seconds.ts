@@ -176,8 +176,8 @@ export function withoutTypes(
 }
 
 /**
- * The document with some of its events, the same one when it has no others. Types are numbered as they come, as if there had never been others:
- * a rebuild from a log out of which the others were erased gives this document.
+ * The document with the kept events only; the same document when all are kept. Types are numbered in the order of the kept events, so
+ * that a rebuild from a log without the other events gives the same document.
  * @param isKept called with the entries, and the place among them at which an event begins
  */
 function documentOf(

@@ -80,7 +80,7 @@ interface Run {
 
 type UnitFilter = Omit<AskedEvents, 'asked' | 'after'>;
 
-/** At least the wanted number of places before one, unless there are fewer: those of whole seconds, or the most that a run may have. */
+/** The newest places before `before`: at least the wanted number, if there are so many, in whole seconds, up to the maximum of a run. */
 async function placesOfUnit(
   readModel: ReadModel,
   filter: UnitFilter,

@@ -47,7 +47,7 @@ export function nextPath(
 }
 
 export class BatchAliases {
-  /** By redirected lead; null: ended by a deletion. */
+  /** By redirected lead; null: the redirect was ended by a deletion or by a caller. */
   readonly #newRedirects = new Map<string, Redirect | null>();
   readonly #newClaims: AliasState['claims'] = new Map();
   /** The OUs of the leads that have claimed aliases in this batch. */
@@ -128,8 +128,8 @@ export class BatchAliases {
   }
 
   /**
-   * Claims the event's further aliases for its lead, up to the limit of the OU. The past of an anonymous alias joins the lead of a known one;
-   * the event waits for it where there is one, so that a threshold is crossed from a score that has the past.
+   * Claims the event's further aliases for its lead, up to the limit of the OU. The past of an anonymous alias joins the lead of a known
+   * alias. The event waits until such a past has come, so that a score crosses a threshold only with the past in it.
    * @returns whether the event waits
    */
   claimAliases(event: ChunkEvent, command: records.IngestEvents): boolean {

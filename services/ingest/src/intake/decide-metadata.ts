@@ -62,7 +62,7 @@ export function patchLead(
   reply({ outcome: 'done', result: { lead_id, metadata: metadataInForce(metadata.of(lead_id)) } });
 }
 
-/** Takes what comes from other leads, on the way that their events have taken; it follows these. */
+/** Sets metadata that comes from other leads. The command takes the same way as the events of these leads, and comes after them. */
 export function carryMetadata(
   { carried, linked_by, after, ...command }: records.CarryLeadMetadata,
   { metadata, aliases, deletions, output }: MetadataDecider,
@@ -86,8 +86,8 @@ export function carryMetadata(
 }
 
 /**
- * All events of a lead that is divided have been sent again: what was set for leads that leave goes with them, and the rest is told again after
- * the events, because readers have dropped the lead.
+ * Called when all events of a divided lead have been sent again. Metadata of leads that leave goes to the lead that they leave with. The
+ * rest is sent to the divided lead again, behind its events, because readers have dropped the lead.
  */
 export function divideMetadata(
   { ou_id, lead_id, alias_lead_id, unmerged_at: carried_at, followed, actor }: records.SendDivided,

@@ -129,7 +129,7 @@ class IntakeBatch implements MetadataDecider {
       }
       const destination = this.aliases.destinationOf(event);
       if (destination.to !== 'keep') {
-        // Its further aliases belong to the alias that it came under, and go with it should that be unlinked.
+        // The lead that forwards the event claims the event's further aliases, and keeps them when its own alias is unlinked.
         const claims = destination.to === 'forward';
         if (claims && this.#claimAliases(sent, event, command)) continue;
         const onward = {
@@ -164,8 +164,9 @@ class IntakeBatch implements MetadataDecider {
   }
 
   /**
-   * An event that comes by a link belongs to a lead that has been deleted since, where it has not claimed the alias, and one that comes
-   * back from a divided lead, where the lead was deleted once more: then it is gone, too.
+   * Drops an event whose lead was deleted after the event was sent to it. An event that comes by a link (`linked_by`) shows this when
+   * the lead has not claimed the alias. An event that comes back from a divided lead (`after`) shows it when the lead's last deletion
+   * is another one.
    */
   #taken(event: records.ChunkEvent, { ou_id }: records.IngestEvents): records.ChunkEvent | null {
     if (event.linked_by === undefined && event.after === undefined) return event;
@@ -182,7 +183,7 @@ class IntakeBatch implements MetadataDecider {
     for (const part of inParts(events)) this.#send(leadId, { ...command, events: part });
   }
 
-  /** The first lead to claim an alias gets it; a later claim changes nothing. A person who has a lead is not linked to another. */
+  /** The first lead to claim an alias gets it; a later claim changes nothing. Only a merge links a known alias that has a lead. */
   link(
     { takes_past, merges, waiting, actor, ...link }: records.LinkAlias,
     page: HistoryPage | undefined,
@@ -243,8 +244,8 @@ class IntakeBatch implements MetadataDecider {
   }
 
   /**
-   * Sends the next events of a lead that is divided, each to its own lead. The division ends with an empty page, whose command comes after the
-   * events that the lead gets back: until then the lead counts as one that exists, for links and patches in between.
+   * Sends the next events of a divided lead, each to the lead that it belongs to now. The division ends with an empty page. The command
+   * of that page is behind the events that the lead gets back, so that the lead exists for links and patches in between.
    */
   sendDivided(command: records.SendDivided, page: DividedPage | undefined): void {
     const { ou_id, lead_id, alias_lead_id, unmerged_at: at, followed, after, deletion_id } = command;
@@ -274,8 +275,8 @@ class IntakeBatch implements MetadataDecider {
     const { ou_id, alias_lead_id, lead_id, linked_at, from, waiting } = command;
     const link = this.aliases.redirectOf(alias_lead_id);
     if (link?.lead_id !== lead_id || link.linked_at !== linked_at) {
-      // The lead was deleted, and the visitor with it, or a caller has ended the link. The event that waits was of that lead, which drops it
-      // in the first case; where there is a new link, it is that of a new lead.
+      // The link has ended: the lead was deleted, and the visitor with it, or a caller has ended the link. Without a new link the waiting
+      // event is sent to the lead, which drops it if the lead was deleted. A new link is that of a new lead: the event is dropped here.
       if (waiting && link) this.deletions.drop(ou_id, waiting.events);
       else if (waiting) this.#send(lead_id, waiting);
       return;
@@ -285,7 +286,7 @@ class IntakeBatch implements MetadataDecider {
       this.#continueJoining(command);
       return;
     }
-    // Before there was a rule that known aliases come first, a visitor's lead may have been that of another person.
+    // Before the rule that known aliases come first, a visitor's lead could be another person's: a known alias in its records shows it.
     const isPerson =
       command.merges !== true &&
       from === 0 &&
@@ -355,8 +356,8 @@ interface PastTo {
 }
 
 /**
- * Records of a past as events of the lead that takes it, in few commands, because each costs much more than an event in it. They fire
- * no trigger: what they could fire, they have fired.
+ * Turns records of a past into commands with the events of the lead that takes it. The commands are few, because a command costs much
+ * more than an event in it. The events fire no trigger: they had their chance when they first came.
  */
 function* pastOf(recorded: readonly records.EventsIngested[], to: PastTo): Generator<records.IngestEvents> {
   for (let from = 0; from < recorded.length;) {

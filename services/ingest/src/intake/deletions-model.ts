@@ -145,7 +145,7 @@ export class BatchDeletions {
     );
   }
 
-  /** Whether a lead of the OU has events, or is divided and gets them back. One whose only event waits for the past of an alias has none. */
+  /** Whether a lead of the OU has events, or is divided and gets them back. An event that waits for an alias's past does not count. */
   hasEvents(ouId: string, leadId: string): boolean {
     return (
       (!this.#deletions.has(leadId) && this.known.eventful.get(leadId) === ouId) ||

@@ -22,7 +22,7 @@ export class BatchOutput {
     this.#groups.add(event, command);
   }
 
-  /** Ends a visitor of whom this section has no events. Many end together, because each division costs a fold of its own. */
+  /** Ends a visitor of whom this section has no events. Many visitors end in one section, because each section is folded by itself. */
   join(event: IntakeEvent & { type: 'LeadDeleted' }): void {
     this.#joined.set(event.payload.lead_id, event);
   }

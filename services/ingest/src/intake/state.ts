@@ -15,8 +15,8 @@ export interface LookedUpAliases {
   /** For a lead that may be deleted, all of its claims; for others, those that the batch may make or must check. */
   claims: ReadonlyMap<string, ReadonlySet<string>>;
   /**
-   * The leads of `possibleVisitors` that have events. They are stored by other partitions, so this may be behind: then
-   * the event does not wait for their past, and is followed by it.
+   * The leads of `possibleVisitors` that have events. Other partitions store these events, so the look-up may miss a lead: then the
+   * event does not wait for the past of that lead, which comes after the event.
    */
   visitors: ReadonlySet<string>;
   /** The leads of `possibleLeads` that have events or claims, with their OUs. */
@@ -41,12 +41,12 @@ export interface KnownMetadata extends SetMetadata {
   readonly patched_at: string;
 }
 
-/** What of it follows from links alone. */
+/** The look-ups in redirects and claims alone. */
 export type LookedUpLinks = Pick<LookedUpAliases, 'redirects' | 'claims' | 'counts'>;
 
 /** All redirects and claims of a partition. */
 export interface AliasState {
-  /** By redirected lead. A redirect is made once, and changes only when it is taken back or the lead is deleted. */
+  /** By redirected lead. A redirect changes only when it is taken back, ended by a caller, or ended by the deletion of a lead. */
   redirects: Map<string, Redirect>;
   /** By claiming lead, the leads that the claimed aliases name without a redirect. A lead claims an alias once. */
   claims: Map<string, Set<string>>;
@@ -83,7 +83,7 @@ export interface DividedPage {
   readonly records: readonly { readonly payload: records.EventsIngested; readonly leaves: boolean }[];
   /** The offset from which the next page begins; null: the page is empty and the last. */
   readonly next: number | null;
-  /** Of the leads whose metadata the divided lead has, those that leave with the lead that leaves. */
+  /** The leads that leave together with the lead that leaves, among those whose metadata the divided lead has. */
   readonly leaving: ReadonlySet<string>;
 }
 

@@ -1,4 +1,4 @@
-// The encoding of a text whose sender may not know it: from its byte order mark, from its being valid UTF-8, else by what its bytes look like.
+// Finds the encoding of a text whose sender may not know it: by its byte order mark, by valid UTF-8, otherwise by a guess from its bytes.
 import { analyse } from 'chardet';
 
 export interface FoundEncoding {
@@ -8,7 +8,7 @@ export interface FoundEncoding {
   isCertain: boolean;
 }
 
-/** Bytes without ASCII around them tell the most; so much of a text is looked at. */
+/** Bytes from which the encoding is guessed, beginning shortly before the first byte outside ASCII: such bytes tell the most. */
 const sampleBytes = 100_000;
 
 /** @returns null where the bytes are no text */

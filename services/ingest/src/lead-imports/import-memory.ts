@@ -1,5 +1,5 @@
-// What a process remembers of an import between two of its steps: the rows that it has turned into events, and the leads that are there. Another
-// process, or this one after a minute without a step, reads both again.
+// The memory of a process for an import, between two steps: the rows that were turned into events, and the leads that exist already.
+// Another process, or this one after a minute without a step, reads both again.
 import { createBoundedCache, UuidSet, uuidBytes, writeUuid, type ReadModel } from '@lead-scoring/read-model';
 import { eventRecords } from '../events/documents.js';
 import { leadBytesOf } from '../events/keys.js';
@@ -30,7 +30,7 @@ export class ImportMemory {
   readonly #chunks = new Map<number, ImportedRows>();
   #leads: LeadsThere | null | undefined;
 
-  /** The rows of a chunk, which is converted once; the chunks before the last two are forgotten. null: `convert` has answered so. */
+  /** The rows of a chunk, which is converted once; null: `convert` has returned null. Forgets chunks more than two before this one. */
   async rowsOf(chunk: number, convert: () => Promise<ImportedRows | null>): Promise<ImportedRows | null> {
     const rows = this.#chunks.get(chunk) ?? (await convert());
     if (rows) this.#chunks.set(chunk, rows);
@@ -39,8 +39,8 @@ export class ImportMemory {
   }
 
   /**
-   * The leads that had events at the first call, and those of this import. Read at once, because that costs less for each lead than looking it
-   * up: up to the number of records at which it no longer does.
+   * The leads that had events at the first call, and those of this import. The first call reads all stored leads, because that costs
+   * less than a look-up for each row, up to a maximum number of stored records.
    * @param rows that are still to be imported
    * @returns null where the store has too many records, so that each lead has to be looked up
    */

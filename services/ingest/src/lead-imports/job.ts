@@ -25,7 +25,7 @@ export interface LeadImportOptions {
   readonly now: () => Date;
 }
 
-/** Milliseconds that a step waits until the rows of the one before are in, before it goes on without that. */
+/** Milliseconds that a step waits at most for the rows of the chunk two before its own; the last step, for those of the last chunk. */
 const patienceMs = 10_000;
 const lookEveryMs = 50;
 /** The cursor when all rows are in, and the table is still stored. */

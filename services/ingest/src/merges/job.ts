@@ -1,5 +1,6 @@
-// The job that merges leads into another, or takes the merge of one back. A step asks the partition of the lead, and the next one waits until
-// the leads have come to where they belong. An organizational unit has one at a time, so that no two of them form a ring of redirects.
+// The job that merges leads into another, or takes the merge of one back. One step sends a command for a lead, and the next step waits
+// until the lead has joined, or has been taken out again. An organizational unit has one such job at a time, so that no two of them
+// form a ring of redirects.
 import type { Job, JobKind, JobStep, Rejection } from '@lead-scoring/capability';
 import { isAnonymous, jobIdOf, records, type Alias } from '@lead-scoring/contracts';
 import { outgoing, pause, type OutgoingRecord } from '@lead-scoring/event-log';
@@ -57,7 +58,7 @@ async function beginMerge(start: records.StartLeadMerge, readModel: ReadModel): 
   return { work, total: sources.length };
 }
 
-/** An alias may be linked that has no lead of its own, or only that of a visitor; by any id of the lead that gets it. */
+/** An alias may be linked if it has no lead of its own, or only a visitor's. The lead that gets it may be named by any of its ids. */
 async function aliasToLink(
   { ou_id, target_id, source_ids: [lead_id = ''] }: records.StartLeadMerge,
   alias: Alias,

@@ -62,8 +62,8 @@ interface DecidedAccount {
 }
 
 /**
- * No event where nothing ever fired for the account: nothing is recorded of it. Each later end of an account that was forgotten
- * moves the position that is left of it.
+ * Gives no event for an account for which nothing ever fired. An account that was forgotten before is forgotten once more: the event
+ * moves the position in its state, which is all that the state still has.
  */
 function forgetAccount({ scored, source, state }: DecidedAccount): AccountFiringEvent[] {
   if (state.seen < 0) return [];

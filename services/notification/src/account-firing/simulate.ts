@@ -21,7 +21,7 @@ export function createAccountsScoredSince(log: EventLog): AccountsScoredSince {
   };
 }
 
-/** What the trigger remembers begins with the range: the score before a decision is in the decision. */
+/** Reads no history from before the range: each decision has the score before it, and the trigger's memory begins empty. */
 export async function simulateAccountMilestone(
   accountsScoredSince: AccountsScoredSince,
   trigger: MilestoneTrigger,

@@ -12,7 +12,7 @@ export interface ChannelQueue {
   tests: WaitingNotification[];
   /** The store may have more pending notifications, all later than the queued ones. */
   hasMore: boolean;
-  /** Number of attempts whose outcome is not on the log. */
+  /** Number of attempts whose outcome is not on the log, without tests and cancellations: the channel's concurrency bounds it. */
   inFlight: number;
   /** Leads and accounts with an attempt under way: the notifications of each are sent one after the other. */
   readonly busySubjects: Set<string>;

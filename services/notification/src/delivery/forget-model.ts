@@ -1,5 +1,5 @@
-// Which notifications are forgotten with a deleted lead, or with an account that is gone. Pure. A notification has the position of the record that caused it; a
-// deletion forgets the notifications that earlier records of its topic caused.
+// Which notifications are forgotten with a deleted lead, or with an account that is gone. Pure. A notification has the position of the
+// record that caused it; a deletion forgets the notifications that earlier records of its topic caused.
 import { firedDataOf, type records } from '@lead-scoring/contracts';
 import { subjectIdOf, type Notification } from './state.js';
 

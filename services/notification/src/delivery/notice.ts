@@ -161,7 +161,10 @@ function levelName(level: string | null): string {
   return level === null ? 'none' : oneLine(level, nameLength);
 }
 
-/** `Pricing: +30 (3×)`; of a rule over profiles or deals `Decision maker: +20`; where limits held points back `Pricing: +30 (3 of 5 counted, at most 3 a lead)`. */
+/**
+ * A driver as text: `Pricing: +30 (3×)`; for a rule over profiles or deals `Decision maker: +20`; where limits held points back
+ * `Pricing: +30 (3 of 5 counted, at most 3 a lead)`.
+ */
 function reasonOf(driver: FiredPayload['data']['top_drivers'][number], hasConditions: boolean): string {
   const { event_type, label, filter_label, count, total, counted, counted_total = total, limits } = driver;
   const name = label ?? (filter_label === undefined ? event_type : `${event_type} (${filter_label})`);

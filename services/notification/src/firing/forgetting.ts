@@ -111,7 +111,7 @@ async function deleteSuppressions(
   );
 }
 
-/** Whether the lead has joined another: then its firings stay, and what channels were told of it, until it is deleted with that lead. */
+/** Whether the lead has joined another. Its firings and notifications then stay until it is deleted together with that lead. */
 function isJoined(end: SubjectEnd): boolean {
   return 'joined_to' in end && end.joined_to !== undefined;
 }

@@ -79,7 +79,6 @@ export const notifiedAccount = (name: string, change: Partial<NotifiedAccount> =
   ...change,
 });
 
-/** An account whose score rose above a threshold. */
 /** The warning that a quota of a token is nearly used. */
 export function quotaPayload(change: Partial<QuotaPayload['data']> = {}): QuotaPayload {
   return {
