@@ -39,7 +39,7 @@ afterAll(() => rig.stop(), 60_000);
 async function page(query: string): Promise<Page> {
   const { status, body } = await rig.get(`/leads?limit=${String(limit)}&${query}`);
   expect(status).toBe(200);
-  return routes.listLeads.responses[200].schema.parse(body) as Page;
+  return routes.listLeads.responses[200].schema.parse(body);
 }
 
 test.each(['engagement', 'profile'])(
