@@ -87,7 +87,10 @@ export function whenFolded(
 
 /** A capability in one partition: its only writer. The runtime calls one method at a time, `write` aside. */
 export interface OpenCapability {
-  /** Told once, before anything else, how far the stored state reflects the log. */
+  /**
+   * Called before any other method, with the place in the log up to which the stored state reflects it; again where a copy begins
+   * anew.
+   */
   resume?(checkpoint: Checkpoint): void;
   /**
    * Decides on records that the capability takes, in their order; the capabilities of a batch decide in the order of the

@@ -1,4 +1,4 @@
-// A recount of the log up to a mark, with what has come and gone since, is a fresh count of everything: on random histories.
+// A recount of the log up to a mark, with the changes of counts since the mark, equals a fresh count of everything: on random histories.
 import { expect, test } from '@jest/globals';
 import { eventTypeKey, type records } from '@lead-scoring/contracts';
 import fc from 'fast-check';

@@ -57,7 +57,7 @@ export class EventTypeFold {
     this.#since = before?.since ? new SinceFold(before.since) : null;
   }
 
-  /** Counts apart, from now on, what comes and goes after the mark of a recount; null: none is under way. */
+  /** Counts the changes after the mark of a recount apart, from now on; null: no recount is under way. */
   countSince(from: number | null): void {
     if (from === null) this.#since = null;
     else if (this.#since?.from !== from) this.#since = new SinceFold({ ...nothing, from, is_alone: false });

@@ -165,7 +165,7 @@ export class EventTypeStatistics {
     await this.#behind.write();
   }
 
-  /** From the offset on, what comes and goes of an OU is counted apart as well. */
+  /** From the offset on, changes of the counts of an OU are counted apart as well. */
   async beginRecount({ ou_id, recount_id }: records.RecountBegun, offset: number): Promise<void> {
     const { units } = await this.#open(new Set(), new Set([ou_id]));
     const unit = units.get(ou_id);

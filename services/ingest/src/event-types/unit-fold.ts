@@ -15,7 +15,7 @@ export interface UnitShare {
   types: readonly string[];
   /** Whether events of further types came since the partition last had none. */
   has_more: boolean;
-  /** The recount that is under way, and what has come and gone since it began. */
+  /** The recount that is under way, and the changes of counts since it began. */
   recount?: UnitRecount;
 }
 

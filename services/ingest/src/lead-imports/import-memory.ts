@@ -7,10 +7,10 @@ import type { ImportedRow, ImportedRows } from './row-events.js';
 
 const maximumImports = 4;
 const keptMs = 60_000;
-/** The most leads that are remembered of one import: 64 MB. */
+/** The most stored leads that are remembered for one import: 64 MB. */
 const maximumLeads = 1_000_000;
 /** The stored records that are read in the time in which one lead is looked up. */
-const recordsPerLookUp = 40;
+const recordsPerLookUp = 30;
 /** Few enough that the process answers other requests in between. */
 const recordsInAnswer = 2_000;
 
@@ -40,13 +40,12 @@ export class ImportMemory {
 
   /**
    * The leads that had events at the first call, and those of this import. The first call reads all stored leads, because that costs
-   * less than a look-up for each row, up to a maximum number of stored records.
+   * less than a look-up for each row, up to a maximum number of stored records and leads.
    * @param rows that are still to be imported
-   * @returns null where the store has too many records, so that each lead has to be looked up
+   * @returns null where the store has more, so that each lead has to be looked up
    */
   async leads(readModel: ReadModel, rows: number): Promise<LeadsThere | null> {
-    if (this.#leads === undefined)
-      this.#leads = await readLeads(readModel, Math.min(maximumLeads, rows * recordsPerLookUp));
+    if (this.#leads === undefined) this.#leads = await readLeads(readModel, rows * recordsPerLookUp);
     return this.#leads;
   }
 }
@@ -79,7 +78,7 @@ function bytesOf(leadId: string): Buffer {
   return bytes;
 }
 
-/** null: there are more records. */
+/** null: there are more records, or too many leads. */
 async function readLeads(readModel: ReadModel, maximumRecords: number): Promise<LeadsThere | null> {
   const stored = new UuidSet();
   let records = 0;
@@ -88,8 +87,8 @@ async function readLeads(readModel: ReadModel, maximumRecords: number): Promise<
     .find({}, { projection: { _id: 1 }, batchSize: recordsInAnswer, limit: maximumRecords + 1 });
   for await (const { _id } of found) {
     records += 1;
-    if (records > maximumRecords) return null;
     stored.add(leadBytesOf(_id), 0);
+    if (records > maximumRecords || stored.size > maximumLeads) return null;
   }
   return new LeadsThere(stored);
 }

@@ -10,7 +10,7 @@ export interface ChannelQueue {
   entries: WaitingNotification[];
   /** Tests are sent at once, whatever the limits. */
   tests: WaitingNotification[];
-  /** The store may have more pending notifications, all later than the queued ones. */
+  /** The store may have more pending notifications. After the queue was full, these are later than the queued ones. */
   hasMore: boolean;
   /** Number of attempts whose outcome is not on the log, without tests and cancellations: the channel's concurrency bounds it. */
   inFlight: number;
