@@ -7,7 +7,7 @@ import type { ImportedRow, ImportedRows } from './row-events.js';
 
 const maximumImports = 4;
 const keptMs = 60_000;
-/** The most stored leads that are remembered for one import: 64 MB. */
+/** The most stored leads that are remembered for one import, in 32 MB. */
 const maximumLeads = 1_000_000;
 /** The stored records that are read in the time in which one lead is looked up. */
 const recordsPerLookUp = 30;
@@ -44,8 +44,8 @@ export class ImportMemory {
    * @param rows that are still to be imported
    * @returns null where the store has more, so that each lead has to be looked up
    */
-  async leads(readModel: ReadModel, rows: number): Promise<LeadsThere | null> {
-    if (this.#leads === undefined) this.#leads = await readLeads(readModel, rows * recordsPerLookUp);
+  async leads(readModel: ReadModel, rows: number, signal: AbortSignal): Promise<LeadsThere | null> {
+    if (this.#leads === undefined) this.#leads = await readLeads(readModel, rows * recordsPerLookUp, signal);
     return this.#leads;
   }
 }
@@ -79,13 +79,18 @@ function bytesOf(leadId: string): Buffer {
 }
 
 /** null: there are more records, or too many leads. */
-async function readLeads(readModel: ReadModel, maximumRecords: number): Promise<LeadsThere | null> {
+async function readLeads(
+  readModel: ReadModel,
+  maximumRecords: number,
+  signal: AbortSignal,
+): Promise<LeadsThere | null> {
   const stored = new UuidSet();
   let records = 0;
   const found = readModel
     .collection(eventRecords)
     .find({}, { projection: { _id: 1 }, batchSize: recordsInAnswer, limit: maximumRecords + 1 });
   for await (const { _id } of found) {
+    signal.throwIfAborted();
     records += 1;
     stored.add(leadBytesOf(_id), 0);
     if (records > maximumRecords || stored.size > maximumLeads) return null;

@@ -124,7 +124,7 @@ class ImportStep {
     await this.#untilIn(isLast ? before : ((await importedOf(chunk - 2))?.imported ?? []), signal);
     if (isLast) return advanced(atEnd, { done: 0, failed: [], counts: noRows, commands: [] });
     const rows = await importedOf(chunk);
-    return rows ? this.#import(chunk, rows, before) : fileGone;
+    return rows ? this.#import(chunk, rows, before, signal) : fileGone;
   }
 
   /** The table is dropped once the log says that all rows are in: a step that is taken again finds nothing to drop. */
@@ -138,6 +138,7 @@ class ImportStep {
     chunk: number,
     { imported, failed }: ImportedRows,
     before: readonly ImportedRow[],
+    signal: AbortSignal,
   ): Promise<JobStep> {
     const { job_id } = this.job;
     if (failed.length > 0) await this.#store.putFailedRows(job_id, chunk, failed);
@@ -145,7 +146,7 @@ class ImportStep {
     const now = await this.#lookUps.now(events.map(({ lead_id }) => lead_id));
     const known = await this.#lookUps.known(events, now);
     const taken = imported.filter((row) => !row.events.every(({ id }) => known.has(id)));
-    const present = await this.#present(taken, before, now);
+    const present = await this.#present(taken, { before, now, signal });
     let created = 0;
     for (const { events: of } of taken) {
       const lead = of[0].lead_id;
@@ -169,12 +170,11 @@ class ImportStep {
   /** The leads of rows that are there already. @param before the rows of the chunk before, whose events may be on their way */
   async #present(
     rows: readonly ImportedRow[],
-    before: readonly ImportedRow[],
-    now: LeadNow,
+    { before, now, signal }: { before: readonly ImportedRow[]; now: LeadNow; signal: AbortSignal },
   ): Promise<Set<string>> {
     const { total, done } = this.job;
     const leads = new Set(rows.map(({ events: [first] }) => first.lead_id));
-    const there = await this.memory.leads(this.scope.readModel, (total ?? 0) - done);
+    const there = await this.memory.leads(this.scope.readModel, (total ?? 0) - done, signal);
     if (there) {
       there.addImported(before);
       return new Set([...leads].filter((lead) => there.isImported(lead) || there.isStored(now(lead))));

@@ -160,8 +160,10 @@ test('leads are read at once where that costs less than looking each up, and row
   await imported('Email,Name\nother@example.com,A\n');
   const records = await rig.readModel.collection(eventRecords).countDocuments();
   expect(records).toBeGreaterThan(1_000);
-  expect(await new ImportMemory().leads(rig.readModel, Math.floor((records - 1) / 30))).toBeNull();
-  const there = await new ImportMemory().leads(rig.readModel, Math.ceil(records / 30));
+  const readBeside = (rows: number) =>
+    new ImportMemory().leads(rig.readModel, rows, new AbortController().signal);
+  expect(await readBeside(Math.floor((records - 1) / 30))).toBeNull();
+  const there = await readBeside(Math.ceil(records / 30));
   expect(['known', 'other', 'unknown'].map((name) => there?.isStored(leadOf(name)))).toEqual([
     true,
     true,
