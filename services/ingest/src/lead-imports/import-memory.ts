@@ -10,7 +10,9 @@ const keptMs = 60_000;
 /** The most stored leads that are remembered for one import, in 32 MB. */
 const maximumLeads = 1_000_000;
 /** The stored records that are read in the time in which one lead is looked up. */
-const recordsPerLookUp = 30;
+const recordsPerLookUp = 60;
+/** How far above the real number of records the database's estimate may be. */
+const estimateTolerance = 1.1;
 /** Few enough that the process answers other requests in between. */
 const recordsInAnswer = 2_000;
 
@@ -84,11 +86,15 @@ async function readLeads(
   maximumRecords: number,
   signal: AbortSignal,
 ): Promise<LeadsThere | null> {
+  const collection = readModel.collection(eventRecords);
+  // A store that has clearly more is not read in vain.
+  if ((await collection.estimatedDocumentCount()) > maximumRecords * estimateTolerance) return null;
   const stored = new UuidSet();
   let records = 0;
-  const found = readModel
-    .collection(eventRecords)
-    .find({}, { projection: { _id: 1 }, batchSize: recordsInAnswer, limit: maximumRecords + 1 });
+  const found = collection.find(
+    {},
+    { projection: { _id: 1 }, batchSize: recordsInAnswer, limit: maximumRecords + 1 },
+  );
   for await (const { _id } of found) {
     signal.throwIfAborted();
     records += 1;

@@ -162,8 +162,8 @@ test('leads are read at once where that costs less than looking each up, and row
   expect(records).toBeGreaterThan(1_000);
   const readBeside = (rows: number) =>
     new ImportMemory().leads(rig.readModel, rows, new AbortController().signal);
-  expect(await readBeside(Math.floor((records - 1) / 30))).toBeNull();
-  const there = await readBeside(Math.ceil(records / 30));
+  expect(await readBeside(Math.floor((records - 1) / 60))).toBeNull();
+  const there = await readBeside(Math.ceil(records / 60));
   expect(['known', 'other', 'unknown'].map((name) => there?.isStored(leadOf(name)))).toEqual([
     true,
     true,
