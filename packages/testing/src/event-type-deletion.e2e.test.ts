@@ -2,10 +2,11 @@
 // keeps its events, and neither a rebuild nor a repeat brings an event back. `npm run test:chaos` kills them twenty times.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { leadIdOf, type ServiceName } from '@lead-scoring/contracts';
+import { leadIdOf } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { seededRandom } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
+import { killService } from './kill-service.js';
 import { rebuild } from './rebuild.js';
 import { startTestSystem, upToScoring, type TestSystem } from './test-system.js';
 
@@ -99,7 +100,7 @@ async function counted(unit: string, type: string): Promise<number> {
   return (await asked<{ total: number }>(path, { unit })).total;
 }
 
-/** What both units have once the events of one are deleted. */
+/** Compares the events and scores of both units with those after the deletion of the type in one of them. */
 async function expectDeleted(): Promise<void> {
   expect(await counted(system.ouId, deleted)).toBe(0);
   expect(await counted(system.ouId, kept)).toBe(countOf(kept));
@@ -110,18 +111,6 @@ async function expectDeleted(): Promise<void> {
   expect(JSON.stringify(explained)).not.toContain(deleted);
   expect(await counted(otherUnit, deleted)).toBe(countOf(deleted));
   expect(await scores(otherUnit)).toEqual(expectedScores([deleted, kept]));
-}
-
-/** Kills a service; resolves once another process of it runs. */
-async function kill(name: ServiceName): Promise<void> {
-  const { process } = system.service(name);
-  const killed = process.pid;
-  process.kill('SIGKILL');
-  await eventually(
-    `${name} is started again`,
-    () => process.pid !== undefined && process.pid !== killed,
-    60_000,
-  );
 }
 
 interface DeletionJob {
@@ -152,10 +141,13 @@ test(`a deletion whose services are killed ${String(kills)} times (seed ${String
   const answered = system.request(`${path}/events`, { method: 'DELETE' }).catch(() => undefined);
   await eventually('the deletion runs', async () => (await job())?.status === 'running', 30_000, 20);
   // The job waits for scoring, so that it runs at these two kills.
-  await Promise.all([kill('scoring'), delay(random.between(0, 200)).then(() => kill('ingest'))]);
+  await Promise.all([
+    killService(system, 'scoring'),
+    delay(random.between(0, 200)).then(() => killService(system, 'ingest')),
+  ]);
   for (let number = 2; number < kills; number += 1) {
     await delay(random.between(0, 1_500));
-    await kill(random.pick(['ingest', 'scoring'] as const));
+    await killService(system, random.pick(['ingest', 'scoring'] as const));
   }
   await answered;
   const { id } = await eventually(

@@ -10,6 +10,7 @@ import { leadIdOf, serviceNames, type ServiceName } from '@lead-scoring/contract
 import { eventually } from '@lead-scoring/platform/waiting';
 import { seededRandom } from '@lead-scoring/start/random';
 import { isFullSize } from './full-size.js';
+import { killService } from './kill-service.js';
 import { runProducer } from './killed-producer.js';
 import {
   audit,
@@ -337,12 +338,5 @@ async function readyWithin(name: ServiceName, timeoutMs: number): Promise<void> 
 /** Sends SIGKILL; resolves when the supervisor has started the service again. */
 async function killAfter(name: ServiceName, delayMs: number): Promise<void> {
   await delay(delayMs);
-  const { process } = system.service(name);
-  const killed = process.pid;
-  process.kill('SIGKILL');
-  await eventually(
-    `${name} is started again`,
-    () => process.pid !== undefined && process.pid !== killed,
-    60_000,
-  );
+  await killService(system, name);
 }

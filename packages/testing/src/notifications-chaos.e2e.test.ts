@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { records, routeDeclarations as answers } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { isFullSize } from './full-size.js';
+import { killService } from './kill-service.js';
 import { inParallel } from './ledger.js';
 import {
-  killNotification,
   notificationEvents,
   startNotifiedSystem,
   type FiredNotification,
@@ -208,5 +208,5 @@ async function fire(alias: string): Promise<void> {
 
 async function kill(): Promise<void> {
   kills += 1;
-  await killNotification(system);
+  await killService(system, 'notification');
 }

@@ -199,15 +199,3 @@ export async function notificationEvents<Type extends keyof NotificationEvents>(
     .filter((record) => record.type === type)
     .map(({ payload }) => payload as NotificationEvents[Type]);
 }
-
-/** Sends SIGKILL; resolves when the supervisor has started the service again. */
-export async function killNotification(system: TestSystem): Promise<void> {
-  const { process } = system.service('notification');
-  const killed = process.pid;
-  process.kill('SIGKILL');
-  await eventually(
-    'the service runs again',
-    () => process.pid !== undefined && process.pid !== killed,
-    60_000,
-  );
-}

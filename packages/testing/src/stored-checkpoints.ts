@@ -1,21 +1,22 @@
 // The places in the log that a service's stored documents have reached.
 import type { ServiceName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
-import { databaseName } from '@lead-scoring/read-model';
+import { databaseName, nameInEdition } from '@lead-scoring/read-model';
 import { MongoClient } from 'mongodb';
 import { readTopic } from './public-topics.js';
+import { liveEdition } from './stored-documents.js';
 import type { TestSystem } from './test-system.js';
 
-/** The next offset of the service's own topic that its stored documents lack, by partition. */
+/** The next offset of the service's own topic that the documents of its live edition lack, by partition. */
 export async function storedOffsets(
   database: MongoClient,
   { namespace }: Pick<TestSystem, 'namespace'>,
   service: ServiceName,
 ): Promise<Map<number, number>> {
-  const found = await database
-    .db(databaseName(namespace, service))
+  const db = database.db(databaseName(namespace, service));
+  const found = await db
     .collection<{ partition: number; offset: number }>('checkpoints')
-    .find({ name: service })
+    .find({ name: nameInEdition(service, await liveEdition(db)) })
     .toArray();
   return new Map(found.map(({ partition, offset }) => [partition, offset]));
 }

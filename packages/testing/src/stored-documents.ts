@@ -66,7 +66,8 @@ export async function liveCollection<Stored extends Document>(
   return db.collection<Stored>(nameInEdition(name, await liveEdition(db)));
 }
 
-async function liveEdition(db: Db): Promise<number> {
+/** The number of the edition that reads of a service answer from. */
+export async function liveEdition(db: Db): Promise<number> {
   const { live = 0 } = (await db.collection<StoredEditions>('editions').findOne()) ?? {};
   return live;
 }
