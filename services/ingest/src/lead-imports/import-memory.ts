@@ -1,6 +1,6 @@
 // The memory of a process for an import, between two steps: the rows that were turned into events, and the leads that exist already.
 // Another process, or this one after a minute without a step, reads both again.
-import { createBoundedCache, UuidSet, uuidBytes, writeUuid, type ReadModel } from '@lead-scoring/read-model';
+import { bytesOf, createBoundedCache, UuidSet, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
 import { eventRecords } from '../events/documents.js';
 import { leadBytesOf } from '../events/keys.js';
 import type { ImportedRow, ImportedRows } from './row-events.js';
@@ -17,9 +17,7 @@ const estimateTolerance = 1.1;
 const recordsInAnswer = 2_000;
 
 /** The memories of the imports of a process, by job. */
-export type ImportMemories = (jobId: string) => ImportMemory;
-
-export function createImportMemories(): ImportMemories {
+export function createImportMemories(): (jobId: string) => ImportMemory {
   const memories = createBoundedCache<ImportMemory>({ maximumEntries: maximumImports, keptMs });
   return (jobId) => {
     const memory = memories.get(jobId) ?? new ImportMemory();
@@ -31,6 +29,8 @@ export function createImportMemories(): ImportMemories {
 export class ImportMemory {
   readonly #chunks = new Map<number, ImportedRows>();
   #leads: LeadsThere | null | undefined;
+  /** The chunk for which the leads were asked last. */
+  #reached = 0;
 
   /** The rows of a chunk, which is converted once; null: `convert` has returned null. Forgets chunks more than two before this one. */
   async rowsOf(chunk: number, convert: () => Promise<ImportedRows | null>): Promise<ImportedRows | null> {
@@ -43,10 +43,17 @@ export class ImportMemory {
   /**
    * The leads that had events at the first call, and those of this import. The first call reads all stored leads, because that costs
    * less than a look-up for each row, up to a maximum number of stored records and leads.
+   * @param chunk that is imported; the caller adds the leads of the one before. Where another process has imported chunks in between,
+   *   the leads are read again
    * @param rows that are still to be imported
    * @returns null where the store has more, so that each lead has to be looked up
    */
-  async leads(readModel: ReadModel, rows: number, signal: AbortSignal): Promise<LeadsThere | null> {
+  async leads(
+    readModel: ReadModel,
+    { chunk, rows, signal }: { chunk: number; rows: number; signal: AbortSignal },
+  ): Promise<LeadsThere | null> {
+    if (chunk > this.#reached + 1) this.#leads = undefined;
+    this.#reached = chunk;
     if (this.#leads === undefined) this.#leads = await readLeads(readModel, rows * recordsPerLookUp, signal);
     return this.#leads;
   }
@@ -61,23 +68,17 @@ export class LeadsThere {
 
   /** Adds the leads of rows whose events are recorded. */
   addImported(rows: readonly ImportedRow[]): void {
-    for (const { events } of rows) this.#imported.add(bytesOf(events[0].lead_id), 0);
+    for (const { events } of rows) this.#imported.add(bytesOf(uuidToBinary(events[0].lead_id)), 0);
   }
 
   /** Whether an earlier row of this import was of the lead. */
   isImported(leadId: string): boolean {
-    return this.#imported.has(bytesOf(leadId), 0);
+    return this.#imported.has(bytesOf(uuidToBinary(leadId)), 0);
   }
 
   isStored(leadId: string): boolean {
-    return this.stored.has(bytesOf(leadId), 0);
+    return this.stored.has(bytesOf(uuidToBinary(leadId)), 0);
   }
-}
-
-function bytesOf(leadId: string): Buffer {
-  const bytes = Buffer.allocUnsafe(uuidBytes);
-  writeUuid(bytes, 0, leadId);
-  return bytes;
 }
 
 /** null: there are more records, or too many leads. */

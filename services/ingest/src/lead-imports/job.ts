@@ -146,7 +146,7 @@ class ImportStep {
     const now = await this.#lookUps.now(events.map(({ lead_id }) => lead_id));
     const known = await this.#lookUps.known(events, now);
     const taken = imported.filter((row) => !row.events.every(({ id }) => known.has(id)));
-    const present = await this.#present(taken, { before, now, signal });
+    const present = await this.#present(taken, { chunk, before, now, signal });
     let created = 0;
     for (const { events: of } of taken) {
       const lead = of[0].lead_id;
@@ -170,11 +170,17 @@ class ImportStep {
   /** The leads of rows that are there already. @param before the rows of the chunk before, whose events may be on their way */
   async #present(
     rows: readonly ImportedRow[],
-    { before, now, signal }: { before: readonly ImportedRow[]; now: LeadNow; signal: AbortSignal },
+    {
+      chunk,
+      before,
+      now,
+      signal,
+    }: { chunk: number; before: readonly ImportedRow[]; now: LeadNow; signal: AbortSignal },
   ): Promise<Set<string>> {
     const { total, done } = this.job;
+    const left = (total ?? 0) - done;
     const leads = new Set(rows.map(({ events: [first] }) => first.lead_id));
-    const there = await this.memory.leads(this.scope.readModel, (total ?? 0) - done, signal);
+    const there = await this.memory.leads(this.scope.readModel, { chunk, rows: left, signal });
     if (there) {
       there.addImported(before);
       return new Set([...leads].filter((lead) => there.isImported(lead) || there.isStored(now(lead))));

@@ -161,7 +161,7 @@ test('leads are read at once where that costs less than looking each up, and row
   const records = await rig.readModel.collection(eventRecords).countDocuments();
   expect(records).toBeGreaterThan(1_000);
   const readBeside = (rows: number) =>
-    new ImportMemory().leads(rig.readModel, rows, new AbortController().signal);
+    new ImportMemory().leads(rig.readModel, { chunk: 0, rows, signal: new AbortController().signal });
   expect(await readBeside(Math.floor((records - 1) / 60))).toBeNull();
   const there = await readBeside(Math.ceil(records / 60));
   expect(['known', 'other', 'unknown'].map((name) => there?.isStored(leadOf(name)))).toEqual([
@@ -172,4 +172,15 @@ test('leads are read at once where that costs less than looking each up, and row
   // Each lead of this table is looked up.
   const few = 'Email,Name\nknown@example.com,A\nthird@example.com,B\nthird@example.com,C\n';
   expect(await imported(few)).toMatchObject({ created: 1, updated: 2 });
+});
+
+test('the leads are read again where another process has imported chunks in between', async () => {
+  const memory = new ImportMemory();
+  const signal = new AbortController().signal;
+  const knows = async (chunk: number) =>
+    (await memory.leads(rig.readModel, { chunk, rows: 100_000, signal }))?.isStored(leadOf('elsewhere'));
+  expect(await knows(3)).toBe(false);
+  await imported('Email,Name\nelsewhere@example.com,A\n');
+  expect([await knows(3), await knows(4)]).toEqual([false, false]);
+  expect(await knows(6)).toBe(true);
 });
