@@ -1,4 +1,4 @@
-// Takes what a sender's clock is wrong by off the times of messages, as Segment does.
+// Takes the error of a sender's clock off the times of its messages, as Segment does.
 import { utcTime } from '@lead-scoring/contracts';
 
 /**
